@@ -255,6 +255,27 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'die-on-checkpoint': /^died: expected 0, found 1\./m },
     figures: (scale) => ({ starts: scale(1, 2), failed_syncs: scale(0, 1) }),
   },
+  'openai-api': {
+    files: ['test/openai-api.test.ts'],
+    test: 'each client asks once, shows the answer, and executes no tool of the server',
+    minutes: 3,
+    faults: {
+      'steps-as-they-are': /^openai, stream helper: answer: expected .*, found /m,
+      'tools-as-functions':
+        /^@(openai\/agents|ai-sdk\/openai), \w+: (answer|runs for one question): expected .*, found /m,
+    },
+  },
+  'openai-retries': {
+    files: ['test/openai-retries.test.ts'],
+    test: 'what must not be repeated is posted once',
+    minutes: 2,
+    faults: { 'fail-with-500': /^failed run: posts: expected 1, found 3\.$/m },
+  },
+  'open-responses': {
+    files: ['test/open-responses.test.ts'],
+    minutes: 0.2,
+    faults: { 'drop-a-field': /problems of .*: expected \[\], found \["(event\.)?response\.top_p is missing"\]/m },
+  },
   doctor: {
     files: ['test/doctor.test.ts'],
     test: 'runwire doctor names the problem of a set-up, and nothing else',
@@ -454,6 +475,19 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 10,
     faults: { 'trust-markdown': /active content: <a href="javascript:/ },
     figures: () => ({ foreign_requests: 0, scripts: 0 }),
+  },
+  'ag-ui': {
+    files: ['test/ag-ui.test.ts'],
+    minutes: 1.5,
+    faults: { 'leave-open': /Cannot send 'RUN_FINISHED' while text messages are still active/ },
+  },
+  'mcp-server': {
+    files: ['test/mcp-server.test.ts'],
+    test: 'three nodes without sticky sessions',
+    minutes: 2,
+    faults: {
+      'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
+    },
   },
   'use-chat': {
     files: ['test/use-chat.test.ts'],

@@ -210,4 +210,43 @@ function tests(store: StoreName): void {
     assert.deepEqual(await refused({ message: 5 }), [400, 'invalid_request']);
     assert.deepEqual(await refused({ file_urls: { 'a.txt': 'ftp://x.example/a' } }), [400, 'invalid_request']);
   });
+
+  test('the history of the client is that of a chat of its own', async (t) => {
+    cites(t, 'compatible-20-swarm-history');
+    const { id, post } = await swarm({ callerInstructions: true });
+    const made = play(rig, { Lead: [calls(['c1', 'clock', {}]), say('Noon.'), say('You asked for the time.')] });
+    const first = await post('/get_response', { message: 'What time is it?' });
+    const between = { role: 'user', content: 'Write.', agent: 'Writer', callerAgent: 'Lead', timestamp: 1 };
+    const system = { role: 'system', content: 'Answer in one line.' };
+    const history = [...first.body.new_messages, between, { type: 'reasoning', summary: [] }, system];
+    const second = await post('/get_response', {
+      message: 'What did I ask?',
+      chat_history: history,
+      additional_instructions: 'Be brief.',
+    });
+    assert.equal(second.headers.get('x-runwire-ignored'), null);
+    const { prompt, instructions } = made.at(-1)?.request ?? { prompt: [], instructions: '' };
+    assert.deepEqual(
+      prompt.map((item) => [item.kind, 'text' in item ? item.text : 'output' in item ? item.output : item.kind]),
+      [
+        ['user', 'What time is it?'],
+        ['tool_call', 'tool_call'],
+        ['tool_output', '12:00'],
+        ['assistant', 'Noon.'],
+        ['user', 'What did I ask?'],
+      ],
+    );
+    assert.match(instructions, /You are Lead\.[\s\S]*Answer in one line\.\n\nBe brief\.$/);
+    const { body: chat } = await rig.api.get(`/v2/integrations/${id}/chats/${second.body.chatId}`);
+    assert.deepEqual([chat.numMessages, second.body.new_messages.length], [4, 2]);
+  });
+
+  test('texts have the limits of our own API', async () => {
+    await using small = await ScriptedServer.start({ store, limits: { messageCharacters: 5, userContextBytes: 20 } });
+    const { post } = foreign(small.api, '/v2/integrations/demo/agency-swarm');
+    for (const body of [{ message: 'Longer' }, { message: 'Short', user_context: { a: 'x'.repeat(20) } }]) {
+      const { status, body: error } = await post('/get_response', body);
+      assert.deepEqual([status, error.code], [400, 'invalid_request']);
+    }
+  });
 }

@@ -441,7 +441,7 @@ function tests(store: StoreName): void {
       await refused({}, { origin: 'https://page.example', authorization: 'Bearer no' }),
       '401 invalid_api_key',
     );
-    // A chat of another member looks like one that does not exist.
+    // A chat of another member looks like a missing chat.
     await rig.api.post(`/v2/integrations/${integration}/chats`, { chatId: 'other' });
     const foreign = await fetch(`${api}/other/stream`, { headers: { authorization: `Bearer ${token}` } });
     assert.equal(foreign.status, 204);
@@ -471,7 +471,7 @@ function tests(store: StoreName): void {
     assert.ok(item?.kind === 'user' && item.attachments?.length === 1, JSON.stringify(item));
     const wrong = open({ id: 'd' });
     await wrong.sendMessage({ text: 'And?', files: [{ type: 'file', mediaType: 'image/png', url: 'data:,no' }] });
-    assert.match(wrong.error?.message ?? '', /`messages\[0\]\.parts\[0\]\.url` must begin like/);
+    assert.match(wrong.error?.message ?? '', /`messages\[0\]\.parts\[0\]\.url` must be base64/);
   });
 
   test('a file that the run made is shown with its address', async (t) => {
@@ -511,7 +511,7 @@ function tests(store: StoreName): void {
       [{ ...good, agent: 'Nobody' }, /^`agent` is not an entry point/],
       [{ ...good, id: 'a\u0000' }, /^`id` must have 1–256 characters/],
       [{ ...good, messages: [{ ...user, id: 'x'.repeat(257) }] }, /^`messages\[0\]\.id` must have 1–256/],
-      [{ ...good, user_context: 'x'.repeat(70_000) }, /^`user_context` must be at most/],
+      [{ ...good, user_context: 'x'.repeat(300_000) }, /^`user_context` must be at most/],
     ];
     for (const [body, sentence] of wrong) {
       const answer = await post('', body);

@@ -229,7 +229,7 @@ function tests(store: StoreName): void {
   test('LangChain calls, streams, uses tools and reads usage', async (t) => {
     cites(t, 'compatible-20-chat-ignored');
     const { langchain, post } = await connect({ clientTools: true });
-    play(rig, {
+    const made = play(rig, {
       Lead: [say('Hi.'), say('One two'), calls(['c1', 'weather', {}]), say('Sunny.'), say('x')],
     });
     const answer = await langchain({ temperature: 0.5 }).invoke([
@@ -253,6 +253,7 @@ function tests(store: StoreName): void {
       new ToolMessage({ tool_call_id: call.id ?? '', content: 'sunny' }),
     ];
     assert.equal((await model.invoke(history)).text, 'Sunny.');
+    assert.ok(made.at(-1)?.request.prompt.some((item) => item.kind === 'tool_output' && item.output === 'sunny'));
     const sent = {
       messages: [{ role: 'system', content: 'Brief.' }, ...hello],
       temperature: 1,
@@ -274,5 +275,45 @@ function tests(store: StoreName): void {
     await openai.chat.completions.create({ model: id, messages: [{ role: 'user', content }] });
     const item = made.at(-1)?.request.prompt.at(-1);
     assert.match(JSON.stringify(item), /image\/png/);
+  });
+
+  test('earlier messages are the history of a chat of its own', async (t) => {
+    cites(t, 'compatible-20-chat-stateless');
+    const { id, openai, listRuns } = await connect();
+    const made = play(rig, { Lead: [say('Ann.'), say('Later.')] });
+    const messages = [
+      { role: 'user' as const, content: 'My name is Ann.' },
+      { role: 'assistant' as const, content: 'Hello Ann.' },
+      { role: 'user' as const, content: [{ type: 'text' as const, text: 'My name?' }] },
+    ];
+    await openai.chat.completions.create({ model: id, messages });
+    assert.deepEqual(
+      made.at(-1)?.request.prompt.map((item) => ('text' in item ? [item.kind, item.text] : [item.kind])),
+      [
+        ['user', 'My name is Ann.'],
+        ['assistant', 'Hello Ann.'],
+        ['user', 'My name?'],
+      ],
+    );
+    const [run] = await listRuns();
+    const { body: chat } = await rig.api.get(`/v2/integrations/${id}/chats/${run.chatId}`);
+    assert.equal(chat.numMessages, 4);
+  });
+
+  test('structured output is one JSON text, also after a repair', async (t) => {
+    cites(t, 'compatible-20-chat-structured');
+    const { id, openai } = await connect();
+    play(rig, { Lead: [say('{"n":"one"}'), say('{"n":1}'), say('{"n":"two"}'), say('{"n":2}')] });
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'integer' } },
+      required: ['n'],
+      additionalProperties: false,
+    };
+    const format = { type: 'json_schema' as const, json_schema: { name: 'number', strict: true, schema } };
+    const plain = await openai.chat.completions.create({ model: id, messages: hello, response_format: format });
+    assert.equal(plain.choices[0]?.message.content, '{"n":1}');
+    const stream = openai.chat.completions.stream({ model: id, messages: hello, response_format: format });
+    assert.equal((await stream.finalChatCompletion()).choices[0]?.message.content, '{"n":2}');
   });
 }

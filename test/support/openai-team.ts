@@ -85,7 +85,7 @@ export interface ReadResponse {
 
 const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.failed', 'response.incomplete']);
 
-/** Reads a stream to its end. Throws if it ends without a terminal event, or has one that is not the last. */
+/** Reads a stream to its end. Throws if it ends without a terminal event, or if the terminal event is not the last. */
 export async function readAll(stream: AsyncIterable<ResponseStreamEvent>): Promise<ReadResponse> {
   const events: ResponseStreamEvent[] = [];
   for await (const event of stream) events.push(event);

@@ -43,8 +43,8 @@ export function writeTypeScriptSamples(folder: string, include: readonly string[
       files.push(file);
     }
   }
-  // test/client-samples.test.ts and test/package-samples.test.ts run them.
-  for (const page of ['docs/client.md', 'packages/client/README.md', ...PACKAGE_PAGES]) {
+  // The tests of these pages run them.
+  for (const page of ['docs/client.md', 'docs/openai-chat.md', 'packages/client/README.md', ...PACKAGE_PAGES]) {
     for (const [index, sample] of listSamples(page, 'ts').entries()) {
       writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`), sample);
     }

@@ -2,16 +2,20 @@ import { CellMap } from '@runwire/lib/cells.ts';
 import type { Hold } from '@runwire/lib/fair-budget.ts';
 import type { AttachmentBlobs, StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { isInline } from '../attachments/request-attachment.ts';
+import { SourceChanged } from '../chats/fork/copy-chat.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission/admission.ts';
 import type { ChatId, RunId } from '../domain/ids.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
+import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, decide } from './decide.ts';
+import { namesRun } from './find-start.ts';
+import { forkForRun } from './fork-for-run.ts';
 import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
@@ -32,7 +36,10 @@ const NO_BLOBS: StoredBlobs = { byHash: new Map(), batch: null };
 
 /** The facts have changed since they were read: a unique index, the chat, a blob or a copy shows it. */
 const isConflict = (error: unknown) =>
-  error instanceof UniqueViolation || error instanceof FactsChanged || error instanceof BlobGone;
+  error instanceof UniqueViolation ||
+  error instanceof FactsChanged ||
+  error instanceof SourceChanged ||
+  error instanceof BlobGone;
 
 interface AdmissionOutcome {
   readonly admission: Admission;
@@ -115,7 +122,7 @@ export class RunAdmission {
       if (missing !== null) return missingFileRefusal(missing);
       return hasInline(request) ? null : 'enough';
     };
-    const { decision } = await decide(this.#deps, store.reads, request, { slot: null, files });
+    const { decision } = await decide(this.#deps, store.reads, request, { slot: null, files, fork: null });
     return decision?.kind === 'replay' ? replayed(decision) : null;
   }
 
@@ -131,7 +138,14 @@ export class RunAdmission {
         return transacted;
       };
       const locks = { integrationId, consumerId, names: namesIn(request) };
-      const { admission, run } = await this.#deps.store.transact('admit', decideAndReserve, locks);
+      const { store } = this.#deps;
+      // A fork locks and copies a chat, so it shares its transaction with no other request.
+      const { admission, run } = namesRun(request.chatRules)
+        ? await store.transact('admit', async (tx) => {
+            await tx.all(lockForAdmission, { integrationId, consumerId });
+            return decideAndReserve(tx);
+          })
+        : await store.transact('admit', decideAndReserve, locks);
       // In the same turn in which the commit returns, so that no cancel can arrive before the run can be stopped.
       if (run !== null) startRun(this.#deps, run, as);
       return admission;
@@ -158,7 +172,11 @@ export class RunAdmission {
     slot: Hold,
   ): Promise<AdmissionOutcome> {
     // The files were looked up before the transaction.
-    const { decision, now, agency } = await decide(this.#deps, tx, request, { slot, files: async () => null });
+    const { decision, now, agency } = await decide(this.#deps, tx, request, {
+      slot,
+      files: async () => null,
+      fork: (start) => forkForRun(tx, request, start),
+    });
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
     const { node, earlierNodes } = this.#deps;

@@ -6,8 +6,10 @@ import {
   type AdmissionAgency,
   type AdmissionFactsRow,
   type AdmissionQuestion,
+  type AdmissionRequest,
   type Admit,
   decideAdmission,
+  type KnownChat,
   type Replay,
 } from '../domain/admission/admission.ts';
 import type { Prices } from '../domain/model/prices.ts';
@@ -17,6 +19,7 @@ import { periodDays } from '../store/queries/allowance.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { refreshesRefusal } from './earlier-urls.ts';
+import { type ForkStart, findStart, namesRun } from './find-start.ts';
 
 export interface DecideDeps {
   readonly agencies: Agencies;
@@ -36,6 +39,8 @@ export interface DecideOptions {
   readonly slot: Hold | null;
   /** Answers whether the request's sandbox files exist. `'enough'` stops here: no later check is made. */
   readonly files: () => Promise<Refusal | null | 'enough'>;
+  /** Makes the fork in which the request continues. Null in a check before the transaction, which stops there. */
+  readonly fork: ((start: ForkStart) => Promise<KnownChat | null>) | null;
 }
 
 export interface TimedDecision {
@@ -51,7 +56,7 @@ export async function decide(
   deps: DecideDeps,
   reads: Reads,
   request: CompletionRequest,
-  { slot, files }: DecideOptions,
+  { slot, files, fork }: DecideOptions,
 ): Promise<TimedDecision> {
   const now = Date.now();
   const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
@@ -63,16 +68,31 @@ export async function decide(
   }
   if (facts === undefined) throw new Refusal('integration_not_found');
   const agency = deps.agencies.find(facts.agency)?.loaded ?? null;
-  const deciding = decideAdmission(facts, admissionAgency(deps, facts), request, {
+  const start =
+    facts.known_run_id === null && namesRun(request.chatRules) ? await findStart(reads, request, facts) : null;
+  let decided: AdmissionRequest = request;
+  if (start !== null && 'chatId' in start) {
+    decided = { ...request, chatId: start.chatId };
+    facts = (await first(reads.all(admissionFacts, { ...named, usageRequestId, chatId: start.chatId }))) ?? facts;
+  }
+  const forking = start !== null && 'point' in start ? start : null;
+  const deciding = decideAdmission(facts, admissionAgency(deps, facts), decided, {
     nowMs: now,
+    forks: start instanceof Refusal ? start : forking !== null,
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),
       full: slot?.amount !== 1 && !deps.runSlots.fits(ownerId, 1),
     }),
   });
-  const answerTo = (question: AdmissionQuestion) =>
-    question.ask === 'files' ? files() : refreshesRefusal(reads, question.chatKey, request.refreshes, now);
+  const answerTo = async (question: AdmissionQuestion) => {
+    if (question.ask === 'refreshes') return refreshesRefusal(reads, question.chatKey, request.refreshes, now);
+    if (question.ask === 'files' || forking === null) return files();
+    if (fork !== null) return fork(forking);
+    // The transaction does not look up the files.
+    const refusal = request.sandboxFiles.length === 0 ? null : await files();
+    return refusal ?? 'enough';
+  };
   let step = deciding.next();
   while (step.done !== true) {
     const answer = await answerTo(step.value);

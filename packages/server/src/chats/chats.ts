@@ -35,7 +35,7 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { chatsReplacedBy } from '../store/queries/forks.ts';
+import { type AskingMember, chatsAsking, chatsReplacedBy } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
@@ -89,14 +89,14 @@ const chatItem = (row: ChatRow): string => jsonWith(recordJson(row), 'metadata',
 export function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
-    return { type: row.kind, file_url: row.url_key ?? '', ...filename };
+    return { type: row.kind, file_url: row.url_key ?? withoutBytes(row), ...filename };
   }
-  return { type: row.kind, image_url: row.url_key ?? inlineImage(row), detail: row.detail };
+  return { type: row.kind, image_url: row.url_key ?? withoutBytes(row), detail: row.detail };
 }
 
-function inlineImage({ media_type, blob_key, size_bytes }: StoredAttachment): string {
+function withoutBytes({ media_type, blob_key, size_bytes }: StoredAttachment): string {
   // A blob key starts with the hash.
-  return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
+  return `data:${media_type ?? 'application/octet-stream'};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
 function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {
@@ -234,6 +234,15 @@ export class Chats {
       // Read inside the transaction: a later read could see another PATCH or a DELETE.
       return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
     });
+  }
+
+  /** Finds the chat of the member in which all these questions are open. Null if there is none. */
+  async findAsking(asking: AskingMember, questionIds: readonly string[]): Promise<ChatId | null> {
+    const unique = new Set(questionIds);
+    if (unique.size === 0) return null;
+    const rows = await this.#store.reads.query(chatsAsking(asking, [...unique]));
+    const [chatId] = new Set(rows.map((row) => row.chat_id));
+    return chatId !== undefined && rows.filter((row) => row.chat_id === chatId).length === unique.size ? chatId : null;
   }
 
   list({ integrationId, member }: Scope, query: ChatQuery) {

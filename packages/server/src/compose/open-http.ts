@@ -1,5 +1,6 @@
 import { Adjustments } from '../accounts/adjustments.ts';
 import { ClientTokens } from '../accounts/client-tokens.ts';
+import { SettingsByIntegration } from '../accounts/compatible-settings.ts';
 import { Integrations } from '../accounts/integrations.ts';
 import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
@@ -15,7 +16,6 @@ import { UploadSecrets } from '../files/upload-secrets.ts';
 import { buildApp } from '../http/app.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { compatibleApis } from '../http/compatible/compatible-apis.ts';
-import { SettingsByIntegration } from '../http/compatible/compatible-settings.ts';
 import { CompatibleStarts } from '../http/compatible/compatible-starts.ts';
 import { builtConsole } from '../http/console/console-files.ts';
 import { DefaultFraming } from '../http/encoders/default-framing.ts';
@@ -131,7 +131,7 @@ function addRunRoutes(
   compatibleApis({
     app,
     settings: new SettingsByIntegration(reads, changes),
-    starts: new CompatibleStarts(starts, cancel),
+    starts: new CompatibleStarts(starts, cancel, limits),
     agencies,
     runReads,
     steps,

@@ -19,6 +19,7 @@ import {
   replaceUsageRequest,
 } from '../store/queries/erasures.ts';
 import { deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import { lockSharedRuns } from '../store/queries/forks.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 export interface DeleteDeps {
@@ -89,6 +90,7 @@ async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Pro
 
 async function deleteContentOfChat(tx: Tx, chatKey: ChatKey): Promise<void> {
   await tx.all(lockChatByKey, { chatKey });
+  await tx.all(lockSharedRuns, { chatKey });
   // Steps of imported turns, which belong to no run.
   await tx.run(deleteStepsOfChat, { chatKey });
   // Chats of other members can refer to the same blobs, so the next step looks at each. Forks belong to the same member.

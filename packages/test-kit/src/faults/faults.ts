@@ -18,6 +18,7 @@ import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
+import { OPENAI_FAULTS } from './openai-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
@@ -343,6 +344,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...BAD_TOOL_FAULTS,
   ...MODEL_FAULTS,
   ...MCP_FAULTS,
+  ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...COMPATIBLE_FAULTS,

@@ -30,6 +30,8 @@ export interface NewFork {
   readonly metadataJson: string | null;
   readonly createdAt: number;
   readonly now: number;
+  /** False if a run settles the questions in the same transaction. */
+  readonly opensQuestions: boolean;
 }
 
 const OLD_NODE =
@@ -74,6 +76,6 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
     if (lost !== undefined) throw new SourceChanged('A blob of the chat was deleted.');
   }
   if (paths.length > 0) await tx.run(announceFiles, { chatKey, paths: jsonPaths(paths) });
-  if (questions !== null) await recordQuestions(tx, chatKey, questions);
+  if (questions !== null && fork.opensQuestions) await recordQuestions(tx, chatKey, questions);
   return attachments;
 }

@@ -45,6 +45,8 @@ const goodFacts: AdmissionFactsRow = {
   known_chat_id: null,
   known_alias: null,
   known_chat_deleted_at: null,
+  known_former_chat_id: null,
+  known_former_alias: null,
   chat_key: testChatKey('chat_1'),
   chat_alias: null,
   chat_consumer_id: 'ann',
@@ -110,6 +112,7 @@ const agencyIn = (situation: Situation): AdmissionAgency => ({
 const settingIn = (situation: Situation): AdmissionSetting => ({
   nowMs: NOW,
   reserveTokens: 1000,
+  forks: false,
   load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
 });
 
@@ -193,6 +196,7 @@ test('admits a request without fault', () => {
     },
     continuation: null,
     hasHistory: true,
+    registersMember: false,
     held: 1004,
     unit: 'tokens',
     period: 'month',

@@ -49,6 +49,9 @@ export interface AdmissionFactsRow {
   known_chat_id: ChatId | null;
   known_alias: string | null;
   known_chat_deleted_at: number | null;
+  /** What the chat was called until a fork took over its id and alias. */
+  known_former_chat_id: ChatId | null;
+  known_former_alias: string | null;
   chat_key: ChatKey | null;
   chat_alias: string | null;
   chat_consumer_id: string | null;
@@ -110,6 +113,8 @@ export interface AdmissionAgency {
 
 /** What admission has to look up before it can decide. The answer is a refusal, or null if nothing is wrong. */
 export type AdmissionQuestion =
+  /** The fork in which the request continues. Null if nothing follows the run in the chat: then the request continues there. */
+  | { readonly ask: 'fork' }
   /** Do all sandbox files of the request exist? */
   | { readonly ask: 'files' }
   /** Are the links of earlier attachments valid? `chatKey` is null if the chat is new. */
@@ -152,6 +157,8 @@ export interface AdmissionSetting {
   readonly nowMs: number;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
+  /** True if the request continues in a fork; a refusal if it names an unknown run. */
+  readonly forks: boolean | Refusal;
   /** Called after the questions are answered. */
   readonly load: () => { readonly shuttingDown: boolean; readonly full: boolean };
 }
@@ -166,7 +173,7 @@ export function* decideAdmission(
   agency: AdmissionAgency,
   request: AdmissionRequest,
   setting: AdmissionSetting,
-): Generator<AdmissionQuestion, AdmissionDecision, Refusal | null> {
+): Generator<AdmissionQuestion, AdmissionDecision, Refusal | KnownChat | null> {
   const allowances = facts.allowance_unit !== null;
   if (allowances && (request.consumerId === null || request.usageRequestId === null)) {
     const missing = request.consumerId === null ? 'consumerId' : 'usageRequestId';
@@ -191,8 +198,13 @@ export function* decideAdmission(
     if (facts.member_active === 0) return refuse('consumer_inactive');
   }
 
-  const chat = decideChat(facts, request);
-  if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
+  const known = decideChat(facts, request);
+  if (known instanceof Refusal) return { kind: 'refuse', refusal: known };
+  if (setting.forks instanceof Refusal) return { kind: 'refuse', refusal: setting.forks };
+  if (known === null && request.chatId !== null && request.chatRules.mustExist) return refuse('chat_not_found');
+  const fork = setting.forks ? yield { ask: 'fork' } : null;
+  if (fork instanceof Refusal) return { kind: 'refuse', refusal: fork };
+  const chat = fork ?? known;
   const noHistory = request.history.length === 0 ? null : refuseHistory(request, chat);
   if (noHistory !== null) return noHistory;
 
@@ -217,13 +229,13 @@ export function* decideAdmission(
   if (outside !== undefined) return { kind: 'refuse', refusal: missingFileRefusal(outside.below) };
   if (request.sandboxFiles.length > 0) {
     const refusal = yield { ask: 'files' };
-    if (refusal !== null) return { kind: 'refuse', refusal };
+    if (refusal instanceof Refusal) return { kind: 'refuse', refusal };
   }
 
   if (request.refreshes instanceof Refusal) return { kind: 'refuse', refusal: request.refreshes };
-  if (request.refreshes.length > 0 || facts.files_without_copy === 1) {
+  if (request.refreshes.length > 0 || facts.files_without_copy === 1 || fork !== null) {
     const refusal = yield { ask: 'refreshes', chatKey: chat?.chatKey ?? null };
-    if (refusal !== null) return { kind: 'refuse', refusal };
+    if (refusal instanceof Refusal) return { kind: 'refuse', refusal };
   }
 
   const { shuttingDown, full } = setting.load();
@@ -350,14 +362,16 @@ function refuseExtras(
 }
 
 function decideReplay(facts: AdmissionFactsRow, runId: RunId, request: AdmissionRequest): AdmissionDecision {
+  const { chatId, aliasChatId } = request;
   const sameBody =
     facts.known_fingerprint === request.fingerprint &&
     facts.known_chat_deleted_at === null &&
-    // `contract-4-same-body-chat`: a chat id or alias that names the run's own chat does not make another body.
-    (request.chatId === null || request.chatId === facts.known_chat_id) &&
-    (request.aliasChatId === null || request.aliasChatId === facts.known_alias);
+    // `contract-4-same-body-chat`: a chat id or alias that names the run's own chat does not make another body. A fork may have
+    // taken over both since then.
+    (chatId === null || chatId === facts.known_chat_id || chatId === facts.known_former_chat_id) &&
+    (aliasChatId === null || aliasChatId === facts.known_alias || aliasChatId === facts.known_former_alias);
   if (sameBody && facts.known_chat_id !== null) {
-    return { kind: 'replay', runId, chatId: facts.known_chat_id, textOnly: facts.text_only === 1 };
+    return { kind: 'replay', runId, chatId: chatId ?? facts.known_chat_id, textOnly: facts.text_only === 1 };
   }
   if (!isVisible(request.member, facts.known_consumer_id, facts.known_chat_id))
     return refuse('usage_request_id_reused');
@@ -368,7 +382,7 @@ function decideReplay(facts: AdmissionFactsRow, runId: RunId, request: Admission
   return refuse('usage_request_id_reused', `\`usageRequestId\` was used before, by run ${runId}, ${why}.`, { runId });
 }
 
-interface KnownChat {
+export interface KnownChat {
   readonly chatKey: ChatKey;
   readonly chatId: ChatId;
   /** The alias that the chat gets, or null. */

@@ -1,5 +1,6 @@
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
+import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -7,10 +8,10 @@ import type { EventLog } from '../../eventlog/event-log.ts';
 import type { CancelDeps } from '../../runs/cancel-run.ts';
 import type { ContinuedRun } from '../../runs/continued-runs.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import type { InlineLimits } from '../body/inline-attachment.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
-import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 import type { CompatibleStarts } from './compatible-starts.ts';
 
 /** What the routes of compatible APIs use. */
@@ -27,7 +28,7 @@ export interface CompatibleDeps {
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
-  readonly limits: { readonly imageBytes: number; readonly userContextBytes: number };
+  readonly limits: InlineLimits & { readonly userContextBytes: number };
   readonly publicUrl: string | null;
   /** The runs whose answer a run continues, oldest first. */
   readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;

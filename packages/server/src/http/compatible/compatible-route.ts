@@ -2,10 +2,10 @@ import { headerNames } from '@runwire/contract';
 import type { ClientPermission, Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
+import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { CompatibleApi } from './compatible-api.ts';
-import type { CompatibleSettings, SettingsByIntegration } from './compatible-settings.ts';
 
 export interface CompatibleOperation {
   readonly operationId: string;

@@ -47,14 +47,22 @@ const MAX_CONTEXT_BYTES = 8192;
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
 
+/** The limits of `POST /get_completion_v2`, which its schema checks there. */
+interface TextLimits {
+  readonly messageCharacters: number;
+  readonly userContextBytes: number;
+}
+
 /** Starts the runs of the compatible APIs. */
 export class CompatibleStarts {
   readonly #starts: RunStarts;
   readonly #cancel: CancelDeps;
+  readonly #limits: TextLimits;
 
-  constructor(starts: RunStarts, cancel: CancelDeps) {
+  constructor(starts: RunStarts, cancel: CancelDeps, limits: TextLimits) {
     this.#starts = starts;
     this.#cancel = cancel;
+    this.#limits = limits;
   }
 
   /** Throws a `Refusal` in the API's own words; then this request has reserved nothing. */
@@ -64,6 +72,7 @@ export class CompatibleStarts {
     given: CompatibleRequest,
     whenBusy: WhenBusy = 'refuse',
   ): Promise<StartedRun> {
+    checkTexts(given, this.#limits);
     const completion = toCompletion(call, given);
     const { request, reply, scope } = call;
     const cancelActive = async (admissions: RunAdmission): Promise<Admission> => {
@@ -99,6 +108,17 @@ export class CompatibleStarts {
   follow({ request, reply }: CompatibleCall, started: StartedRun, encoder: Encoder, after = 0): void {
     this.#starts.follow(request, reply, started, encoder, after);
   }
+}
+
+function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLimits): void {
+  const { messageCharacters, userContextBytes } = limits;
+  // A character has one or two units of UTF-16.
+  if (message.length > messageCharacters && [...message].length > messageCharacters) {
+    throw new Refusal('invalid_request', `The message must have at most ${messageCharacters} characters.`);
+  }
+  const context = userContext === undefined || userContext === null ? '' : JSON.stringify(userContext);
+  if (Buffer.byteLength(context) <= userContextBytes) return;
+  throw new Refusal('invalid_request', `The user context must have at most ${userContextBytes} bytes of JSON.`);
 }
 
 function translated(api: CompatibleApi, refusal: Refusal): Refusal {

@@ -6,8 +6,8 @@
 const QUESTION = 'qst_';
 const CALL = 'call_';
 
-export const callIdOf = (questionId: string): string => CALL + questionId.slice(QUESTION.length);
+export const toCallId = (questionId: string): string => CALL + questionId.slice(QUESTION.length);
 
 /** Returns null if no question can have this call. Ids of other calls are the journal's, and begin with `call_` too. */
-export const questionIdOf = (callId: string): string | null =>
+export const toQuestionId = (callId: string): string | null =>
   callId.startsWith(CALL) ? QUESTION + callId.slice(CALL.length) : null;

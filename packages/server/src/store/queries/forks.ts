@@ -317,9 +317,15 @@ export const askedCalls = (runId: RunId, questionIds: readonly string[]) =>
       .where('question_id', 'in', [...questionIds])
       .where('run_id', '=', runId)) satisfies Build;
 
+/** The member whose questions are looked for. Null as id if the request names none. */
+export interface AskingMember {
+  readonly integrationId: IntegrationId;
+  readonly consumerId: string | null;
+}
+
 /** The member's chats in which these questions are open, one row for each question. */
 export const chatsAsking = (
-  { integrationId, consumerId }: { integrationId: IntegrationId; consumerId: string | null },
+  { integrationId, consumerId }: AskingMember,
   questionIds: readonly string[],
 ) =>
   ((db) =>

@@ -1,3 +1,4 @@
+import type { CompatibleSettings } from '../../../accounts/compatible-settings.ts';
 import type { LoadedAgency } from '../../../agencies/loaded-agency.ts';
 import type { Scope } from '../../../domain/account/scope.ts';
 import type { OwnerId, RunId } from '../../../domain/ids.ts';
@@ -13,7 +14,6 @@ import {
   type CompatibleOperation,
   compatibleRoute,
 } from '../compatible-route.ts';
-import type { CompatibleSettings } from '../compatible-settings.ts';
 import { type EndOfRun, readEndOfRun } from '../end-of-run.ts';
 import { Fields } from '../fields.ts';
 import { metadataJson } from './metadata.ts';

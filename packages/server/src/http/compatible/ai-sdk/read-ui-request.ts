@@ -156,7 +156,7 @@ function readAnswers(messages: readonly UiMessage[], { pending }: StoredChat): R
 function readUsageRequestId({ chatId, messages, replaces }: UiRequest): string | null {
   if (replaces === 'regenerate') return null;
   const last = messages.at(-1) as UiMessage;
-  // Two messages without an id would be the same run.
+  // Without ids, two messages look the same.
   if (last.id === '') return null;
   const plain = `ui:${chatId}:${last.id}`;
   const isNewMessage = replaces === null && last.role === 'user';

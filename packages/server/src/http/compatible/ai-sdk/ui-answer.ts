@@ -1,6 +1,6 @@
 import type { Question, QuestionKind, Settlement } from '../../../domain/question/question.ts';
 import type { MessageItem, ReasoningItem, RunEvent, ToolCallItem, ToolOutputItem } from '../../../domain/run/events.ts';
-import { callIdOf } from '../question-calls.ts';
+import { toCallId } from '../question-calls.ts';
 import { toInput, toOutput } from './json-values.ts';
 
 /** A chunk of the UI message stream, as `uiMessageChunkSchema` of `ai` describes it. */
@@ -38,7 +38,7 @@ type RunItemEvent = Extract<RunEvent, { type: 'run_item' }>;
  *
  * `reset-step` removes the parts since the last `start-step`. A response of the root agent is either journalled as a
  * whole or void as a whole, so each response is a step. Questions are shown when their run ends: then none of them can
- * become void, and they are the message's last step, which `sendAutomaticallyWhen` reads.
+ * become void, and they are the message's last step, at which `sendAutomaticallyWhen` looks.
  */
 export class UiAnswer {
   readonly #write: (chunk: Chunk) => void;
@@ -114,7 +114,7 @@ export class UiAnswer {
       if (isReplay)
         this.#write({ type: 'tool-approval-response', approvalId: questionId, approved: isApproved, ...reason });
       if (isApproved) continue;
-      this.#write({ type: 'tool-output-denied', toolCallId: callIdOf(questionId) });
+      this.#write({ type: 'tool-output-denied', toolCallId: toCallId(questionId) });
       this.#known.add(callId);
     }
   }
@@ -207,7 +207,7 @@ export class UiAnswer {
   }
 
   #showQuestion({ questionId, kind, callId, tool, argumentsText }: Question, id: number): void {
-    const toolCallId = callIdOf(questionId);
+    const toolCallId = toCallId(questionId);
     this.#enterStep(id);
     this.#calls.set(callId, { toolCallId, asks: kind });
     const call = { type: 'tool-input-available', toolCallId, toolName: tool, input: toInput(argumentsText) };

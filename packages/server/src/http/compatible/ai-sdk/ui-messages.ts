@@ -1,11 +1,12 @@
 import type { RequestAttachment } from '../../../attachments/request-attachment.ts';
 import type { RequestAnswer } from '../../../domain/question/question.ts';
-import { decodeInlineImage, isDataUrl } from '../../body/inline-image.ts';
+import { inlineAttachment } from '../../body/inline-attachment.ts';
+import { isDataUrl } from '../../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { Fields } from '../fields.ts';
 import type { HistoryTurns } from '../history-turns.ts';
-import { questionIdOf } from '../question-calls.ts';
+import { toQuestionId } from '../question-calls.ts';
 
 /** What files in messages may be. */
 export type FileRules = Pick<CompatibleDeps, 'fetchAllow' | 'limits'>;
@@ -43,9 +44,9 @@ function readFile(part: Fields, { fetchAllow, limits }: FileRules): RequestAttac
   const url = part.requiredText('url');
   const isImage = part.requiredText('mediaType').startsWith('image/');
   if (isDataUrl(url)) {
-    const image = decodeInlineImage(url, limits.imageBytes);
-    if ('problem' in image) throw part.refusal('url', image.problem);
-    return { kind: 'inline_image', ...image, detail: 'auto' };
+    const file = inlineAttachment(url, limits, { filename: part.text('filename') });
+    if ('problem' in file) throw part.refusal('url', file.problem);
+    return file;
   }
   const refuse = (field: string, problem: string) => part.refusal(field === 'filename' ? 'filename' : 'url', problem);
   return isImage
@@ -97,7 +98,7 @@ function toAnswer({ callId, state, ofServer, part }: ToolPart): RequestAnswer | 
     const reason = approval?.text('reason') ?? null;
     return { questionId, approve: approval?.flag('approved') === true, ...(reason !== null && { reason }) };
   }
-  const questionId = questionIdOf(callId);
+  const questionId = toQuestionId(callId);
   if (ofServer || questionId === null) return null;
   if (state === 'output-available') return { questionId, output: part.any('output') ?? '' };
   if (state === 'output-error') return { questionId, output: part.text('errorText') ?? '', failed: true };

@@ -13,7 +13,7 @@ const HEADERS = { ...SSE_HEADERS, 'x-vercel-ai-ui-message-stream': 'v1' };
 
 export const toMessageId = (runId: string): string => `msg_${runId.slice('run_'.length)}`;
 
-/** Returns null if this API has not named the message. */
+/** Returns null if this API did not name the message. */
 export const toRunId = (messageId: string): string | null =>
   /^msg_[0-9a-z]{20,}$/.test(messageId) ? `run_${messageId.slice('msg_'.length)}` : null;
 

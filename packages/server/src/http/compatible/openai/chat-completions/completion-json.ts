@@ -3,7 +3,7 @@ import { totalTokens, type Usage } from '../../../../domain/model/usage.ts';
 import type { Question } from '../../../../domain/question/question.ts';
 import type { Meta, QuestionItem } from '../../../../domain/run/events.ts';
 import type { EndOfRun } from '../../end-of-run.ts';
-import { callIdOf } from '../../question-calls.ts';
+import { toCallId } from '../../question-calls.ts';
 import { openaiError } from '../openai-api.ts';
 
 /* What a streamed and a plain completion have in common. */
@@ -22,7 +22,7 @@ export interface ToolCallJson {
 
 /** A call that waits for the caller. */
 export const toolCallJson = ({ questionId, name, text }: QuestionItem): ToolCallJson => ({
-  id: callIdOf(questionId),
+  id: toCallId(questionId),
   type: 'function',
   function: { name, arguments: text },
 });

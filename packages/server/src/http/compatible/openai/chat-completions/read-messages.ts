@@ -5,7 +5,7 @@ import type { SentInstructions } from '../../caller-instructions.ts';
 import type { Fields } from '../../fields.ts';
 import { HistoryTurns } from '../../history-turns.ts';
 import { type PartRules, readContent } from '../../message-parts.ts';
-import { questionIdOf } from '../../question-calls.ts';
+import { toQuestionId } from '../../question-calls.ts';
 
 /** What `messages` holds. */
 export interface ReadMessages {
@@ -52,7 +52,7 @@ interface Message {
 
 function readAnswer(message: Fields, rules: PartRules): RequestAnswer {
   const callId = message.requiredText('tool_call_id');
-  return { questionId: questionIdOf(callId) ?? callId, output: readContent(message, 'content', rules).text };
+  return { questionId: toQuestionId(callId) ?? callId, output: readContent(message, 'content', rules).text };
 }
 
 function readHistory(messages: readonly Message[], rules: PartRules): readonly RequestTurn[] {

@@ -1,7 +1,7 @@
 import { attachmentJson } from '../../../../chats/chats.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
-import { callIdOf } from '../../question-calls.ts';
+import { toCallId } from '../../question-calls.ts';
 import { readEvents } from '../../read-events.ts';
 import { readEarlierCalls } from './earlier-calls.ts';
 import { findRun } from './read-response.ts';
@@ -16,7 +16,7 @@ export async function listInputItems(deps: CompatibleDeps, call: CompatibleCall)
       if (event.type !== 'run_item' || event.item.kind !== 'tool_output') continue;
       const question = calls.get(event.item.callId)?.askedBy ?? null;
       if (question === null) continue;
-      const callId = callIdOf(question);
+      const callId = toCallId(question);
       const id = `fco_${callId.slice('call_'.length)}`;
       outputs.push({ id, type: 'function_call_output', call_id: callId, output: event.item.text, status: 'completed' });
     }

@@ -7,7 +7,7 @@ import type { SentInstructions } from '../../caller-instructions.ts';
 import type { Fields } from '../../fields.ts';
 import { HistoryTurns } from '../../history-turns.ts';
 import { type PartRules, readContent } from '../../message-parts.ts';
-import { questionIdOf } from '../../question-calls.ts';
+import { toQuestionId } from '../../question-calls.ts';
 
 /** What `input` holds. */
 export interface ResponseInput {
@@ -104,7 +104,7 @@ function readAnswer(item: Fields, type: string): RequestAnswer {
 
 const toQuestion = (item: Fields, name: string): string => {
   const callId = item.requiredText(name);
-  return questionIdOf(callId) ?? callId;
+  return toQuestionId(callId) ?? callId;
 };
 
 /** An output is a text, or a list of parts of which the texts count. */

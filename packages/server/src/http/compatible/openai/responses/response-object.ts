@@ -50,7 +50,7 @@ function requestJson(shown: ShownRequest): string {
   return JSON.stringify({ ...members, safety_identifier }).slice(1, -1);
 }
 
-/** Where a response stands, in the words of its API. */
+/** The state of a response, in the words of its API. */
 export type ResponseStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
 
 export interface ResponseState {

@@ -10,7 +10,7 @@ import type {
   ToolOutputItem,
 } from '../../../../domain/run/events.ts';
 import { outputItemJson } from '../../../encoders/responses-json.ts';
-import { callIdOf } from '../../question-calls.ts';
+import { toCallId } from '../../question-calls.ts';
 import { ResponseJson, type ResponseStatus } from './response-object.ts';
 
 /** A call of the root agent whose output may still follow. */
@@ -35,14 +35,14 @@ export interface ResponseContext {
 
 export const NO_CALLS: KnownCalls = new Map();
 
-type Streamed = MessageItem | ReasoningItem;
+type TextItem = MessageItem | ReasoningItem;
 
 /** An item of the response. `json` is null while it is open. */
 export interface OutputEntry {
   readonly index: number;
   /** The frame with which it began. */
   readonly since: number;
-  readonly item: Streamed | null;
+  readonly item: TextItem | null;
   text: string;
   json: string | null;
 }
@@ -50,7 +50,7 @@ export interface OutputEntry {
 /** The items of delegated agents are no part of the response. */
 export const isShown = ({ callerAgent }: { readonly callerAgent: string | null }): boolean => callerAgent === null;
 
-const isStreamed = (item: OutputItem): item is Streamed => item.kind !== 'tool_call';
+const isStreamed = (item: OutputItem): item is TextItem => item.kind !== 'tool_call';
 
 export const toCall = ({ id, name, text }: ToolCallItem): KnownCall => ({
   id: `mcp_${id.slice(id.indexOf('_') + 1)}`,
@@ -88,13 +88,13 @@ export class ResponseOutput {
   }
 
   /** Announces a message or reasoning. */
-  add(item: Streamed, since: number): OutputEntry {
+  add(item: TextItem, since: number): OutputEntry {
     this.open = this.#push(since, item, null);
     return this.open;
   }
 
   /** Returns the JSON of the whole item. It is `incomplete` if it was cut short. */
-  close(item: Streamed | null): string {
+  close(item: TextItem | null): string {
     const entry = this.open as OutputEntry;
     this.open = null;
     entry.json = item?.complete ? outputItemJson(item) : incompleteJson(entry);
@@ -122,7 +122,7 @@ export class ResponseOutput {
 
   /** An item that is sent whole, for a call that waits for the caller. Also a delegated agent asks the caller. */
   question({ questionId, name, text }: QuestionItem, isApproval: boolean, since: number): OutputEntry {
-    const callId = callIdOf(questionId);
+    const callId = toCallId(questionId);
     const { agency } = this.#context;
     const json = isApproval
       ? { type: 'mcp_approval_request', id: callId, server_label: agency, name, arguments: text }
@@ -164,7 +164,7 @@ export class ResponseOutput {
     return this.#end === null ? 'in_progress' : this.#end.status;
   }
 
-  #push(since: number, item: Streamed | null, json: string | null): OutputEntry {
+  #push(since: number, item: TextItem | null, json: string | null): OutputEntry {
     const entry: OutputEntry = { index: this.#count, since, item, text: '', json };
     this.#count += 1;
     this.#entries.push(entry);
@@ -224,7 +224,7 @@ function lastTime(messages: Messages | null): number {
   return Math.floor((messages?.items.at(-1)?.timestamp ?? 0) / 1000);
 }
 
-const withText = ({ item, text }: OutputEntry): Streamed => ({ ...(item as Streamed), text, complete: false });
+const withText = ({ item, text }: OutputEntry): TextItem => ({ ...(item as TextItem), text, complete: false });
 
 const incompleteJson = (entry: OutputEntry): string => outputItemJson(withText(entry));
 

@@ -31,7 +31,7 @@ import {
 /** The memory of one page, which its reader's socket has taken before the next page is made. */
 const bytes = new PageBytes();
 
-type Streamed = MessageItem | ReasoningItem;
+type TextItem = MessageItem | ReasoningItem;
 
 /** Texts that all events of one item share. */
 interface ItemHeads {
@@ -73,7 +73,7 @@ export class ResponsesEncoder implements Encoder {
     return { data: bytes.length === 0 ? '' : bytes, next, cursor: last, breaksOff };
   }
 
-  /** Returns false if the reader cannot be told what has happened. */
+  /** Returns false if the framing has no event for what has happened. */
   #encode(event: RunEvent): boolean {
     const { id } = event;
     switch (event.type) {
@@ -150,7 +150,7 @@ export class ResponsesEncoder implements Encoder {
     this.#end(sequence);
   }
 
-  #added(item: Streamed, id: number): void {
+  #added(item: TextItem, id: number): void {
     const entry = this.#output.add(item, id);
     const isMessage = item.kind === 'message';
     const at = `"item_id":"${item.id}","output_index":${entry.index},`;
@@ -174,7 +174,7 @@ export class ResponsesEncoder implements Encoder {
     this.#end(2 * id);
   }
 
-  #done(item: Streamed, id: number): void {
+  #done(item: TextItem, id: number): void {
     if (!item.complete) {
       // It was abandoned in a run that continues without it. Its frames are those of a whole item.
       this.#cutShort(2 * id);

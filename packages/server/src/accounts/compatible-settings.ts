@@ -1,10 +1,10 @@
-import type { AccountCache } from '../../accounts/account-cache.ts';
-import type { AccountChanges } from '../../accounts/accounts-version.ts';
-import { type ApiName, parseApiNames } from '../../domain/account/compatible-apis.ts';
-import type { IntegrationId } from '../../domain/ids.ts';
-import { Refusal } from '../../domain/refusal.ts';
-import { integrationById } from '../../store/queries/accounts.ts';
-import { first, type Reads } from '../../store/store.ts';
+import { type ApiName, parseApiNames } from '../domain/account/compatible-apis.ts';
+import type { IntegrationId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { integrationById } from '../store/queries/accounts.ts';
+import { first, type Reads } from '../store/store.ts';
+import type { AccountCache } from './account-cache.ts';
+import type { AccountChanges } from './accounts-version.ts';
 
 /** The settings of an integration that request readers of compatible APIs need before admission. */
 export interface CompatibleSettings {
