@@ -85,6 +85,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
     },
   },
+  forks: {
+    files: ['test/fork-points.test.ts'],
+    minutes: 3,
+    faults: {
+      'share-questions': /^open questions( after another chat was answered)?: expected 1, found 0\.$/m,
+    },
+  },
   'cut-anywhere': {
     minutes: 1.2,
     faults: {
