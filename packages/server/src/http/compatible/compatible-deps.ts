@@ -30,7 +30,7 @@ export interface CompatibleDeps {
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
-  readonly limits: InlineLimits;
+  readonly limits: InlineLimits & { readonly userContextBytes: number };
   readonly publicUrl: string | null;
   /** The runs whose answer a run continues, oldest first. */
   readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;
