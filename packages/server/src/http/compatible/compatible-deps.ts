@@ -1,6 +1,7 @@
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
+import type { CreateChatDeps } from '../../admission/create-chat.ts';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -23,6 +24,7 @@ export interface CompatibleDeps {
   readonly runReads: RunReads;
   readonly steps: RunRoutesDeps['steps'];
   readonly chats: Chats;
+  readonly blobs: CreateChatDeps['blobs'];
   readonly cancel: CancelDeps;
   readonly eventLog: EventLog;
   readonly streams: Streams;
