@@ -180,7 +180,7 @@ test('a page with useChat shows each answer whole and once', async (t) => {
   cites(t, 'compatible-20-ui-reset');
   const [missing] = await missingServices(['chromium', 'postgres']);
   if (missing !== undefined) return t.skip(missing);
-  await using stage = await UseChatStage.start();
+  await using stage = await UseChatStage.start('docs/ai-sdk.md');
   const figures = await reloads(stage);
   await asks(stage);
   await stopsAndContinues(stage);
