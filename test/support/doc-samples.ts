@@ -55,6 +55,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/models.md': { sh: 1, ts: 1 },
   'docs/monitoring.md': { sh: 1, yaml: 1 },
   'docs/nodes.md': { sh: 2, json: 1 },
+  'docs/openai.md': { sh: 1, ts: 1 },
   'docs/openai-chat.md': { sh: 1, ts: 1, json: 1, yaml: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
   'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
