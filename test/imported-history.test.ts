@@ -5,6 +5,7 @@ import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore, storedState } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, fileAt } from './support/attachment-rig.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -66,6 +67,13 @@ function tests(store: StoreName): void {
     );
     assert.equal(messages[1].agent, 'Concierge');
     assert.equal((await rig.api.get(`/v2/integrations/${apiIntegrationId}/usage`)).body.items.length, 2);
+  });
+
+  test('the sample of docs/imported-history.md is accepted as written', async () => {
+    const [sample = ''] = listSamples('docs/imported-history.md', 'json');
+    await rig.integration({ apiIntegrationId: 'shop', agency: 'test' });
+    const { call } = await rig.answer(JSON.parse(sample));
+    assert.equal(call.request.prompt.length, 7);
   });
 
   test('items before the first text of the user are a turn, and empty texts are not sent', async (t) => {

@@ -30,6 +30,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/attachments.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
   'docs/chats.md': { sh: 6, json: 1 },
+  'docs/imported-history.md': { json: 1 },
   'docs/client-python.md': { sh: 1, python: 9 },
   'docs/client-tokens.md': { sh: 1, js: 1 },
   'docs/client.md': { ts: 9 },
