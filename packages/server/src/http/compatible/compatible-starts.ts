@@ -11,7 +11,7 @@ import { chosenChatId, isCallerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
+import { NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { toTrace } from '../request-id.ts';
@@ -43,7 +43,7 @@ export type WhenBusy = 'cancel' | 'refuse';
 const CONSUMER_HEADER = 'x-runwire-consumer-id';
 const CONTEXT_HEADER = 'x-runwire-context';
 const MAX_CONTEXT_BYTES = 8192;
-/** How long a request waits for the end of a run that it has cancelled. */
+/** How long a request waits until a run that it has cancelled ends. */
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
 
@@ -53,7 +53,7 @@ interface TextLimits {
   readonly userContextBytes: number;
 }
 
-/** Starts the runs of the compatible APIs. */
+/** Starts runs for the compatible APIs. */
 export class CompatibleStarts {
   readonly #starts: RunStarts;
   readonly #cancel: CancelDeps;
@@ -112,7 +112,7 @@ export class CompatibleStarts {
 
 function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLimits): void {
   const { messageCharacters, userContextBytes } = limits;
-  // A character has one or two units of UTF-16.
+  // A character has one or two UTF-16 units.
   if (message.length > messageCharacters && [...message].length > messageCharacters) {
     throw new Refusal('invalid_request', `The message must have at most ${messageCharacters} characters.`);
   }
@@ -187,7 +187,7 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     ignoredFields: [],
     refreshes: [],
     history,
-    extras: given.extras ?? NO_EXTRAS,
+    extras: toExtras(given.extras),
     ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
@@ -196,6 +196,12 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
       ...given.chatRules,
     },
   };
+}
+
+/** Nodes of the version before do not know extras, so a request without any must not have them. */
+function toExtras(extras: RunExtras | undefined): RunExtras {
+  const isEmpty = extras === undefined || Object.values(extras).every((value) => value === null);
+  return isEmpty ? NO_EXTRAS : extras;
 }
 
 /** The token's value if it has one. Another value is refused. */
