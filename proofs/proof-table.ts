@@ -85,6 +85,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
     },
   },
+  forks: {
+    files: ['test/fork-points.test.ts'],
+    minutes: 3,
+    faults: {
+      'share-questions': /^open questions( after another chat was answered)?: expected 1, found 0\.$/m,
+    },
+  },
   'cut-anywhere': {
     minutes: 1.2,
     faults: {
@@ -488,6 +495,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: {
       'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
     },
+  },
+  'use-chat': {
+    files: ['test/use-chat.test.ts'],
+    minutes: 3,
+    faults: {
+      'ignore-reset': /^(after the server was killed|before reload \d+): word \d+ is w\d{5}, expected w\d{5}\.$/m,
+    },
+    figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
   },
   stores: {
     minutes: 1.3,
