@@ -43,7 +43,7 @@ export type WhenBusy = 'cancel' | 'refuse';
 const CONSUMER_HEADER = 'x-runwire-consumer-id';
 const CONTEXT_HEADER = 'x-runwire-context';
 const MAX_CONTEXT_BYTES = 8192;
-/** How long a request waits for the end of a run that it has cancelled. */
+/** How long a request waits until a run that it has cancelled ends. */
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
 
@@ -53,7 +53,7 @@ interface TextLimits {
   readonly userContextBytes: number;
 }
 
-/** Starts the runs of the compatible APIs. */
+/** Starts runs for the compatible APIs. */
 export class CompatibleStarts {
   readonly #starts: RunStarts;
   readonly #cancel: CancelDeps;
@@ -112,7 +112,7 @@ export class CompatibleStarts {
 
 function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLimits): void {
   const { messageCharacters, userContextBytes } = limits;
-  // A character has one or two units of UTF-16.
+  // A character has one or two UTF-16 units.
   if (message.length > messageCharacters && [...message].length > messageCharacters) {
     throw new Refusal('invalid_request', `The message must have at most ${messageCharacters} characters.`);
   }
