@@ -11,7 +11,7 @@ import { chosenChatId, isCallerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
+import { NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { toTrace } from '../request-id.ts';
@@ -187,7 +187,7 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     ignoredFields: [],
     refreshes: [],
     history,
-    extras: given.extras ?? NO_EXTRAS,
+    extras: toExtras(given.extras),
     ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
@@ -196,6 +196,12 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
       ...given.chatRules,
     },
   };
+}
+
+/** Nodes of the version before do not know extras, so a request without any must not have them. */
+function toExtras(extras: RunExtras | undefined): RunExtras {
+  const isEmpty = extras === undefined || Object.values(extras).every((value) => value === null);
+  return isEmpty ? NO_EXTRAS : extras;
 }
 
 /** The token's value if it has one. Another value is refused. */
