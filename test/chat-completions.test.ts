@@ -63,7 +63,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store, agencies: { team } });
 
-  /** A client of an integration of its own. */
+  /** A client with its own integration. */
   async function connect(fields: object = {}) {
     const id = await rig.integration({ agency: 'team', ...fields });
     const base = `/v2/integrations/${id}/openai/v1`;

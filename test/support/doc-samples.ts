@@ -10,7 +10,18 @@ import { root } from './cli-process.ts';
 export const run = promisify(execFile);
 
 /** Languages of fences that a reader can paste. A fence without a language is an illustration. */
-export type SampleLanguage = 'sh' | 'ts' | 'js' | 'jsx' | 'python' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
+export type SampleLanguage =
+  | 'sh'
+  | 'ts'
+  | 'js'
+  | 'jsx'
+  | 'python'
+  | 'html'
+  | 'json'
+  | 'nginx'
+  | 'sql'
+  | 'yaml'
+  | 'markdown';
 
 /**
  * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and

@@ -119,7 +119,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           knownQuestionsJson: chat.questionsJson,
           now,
         });
-  // Due at once: the sweep finds out when its last run ended.
+  // Due immediately: the sweep finds out when its last run ended.
   const marked = isTransient && tx.run(insertTransientMark, { chat_key: chatKey, due_at: now });
   const messageWritten = tx.run(insertMessage, {
     message_id: newId('msg'),

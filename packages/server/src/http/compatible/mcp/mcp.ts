@@ -143,7 +143,7 @@ async function pipe(raw: ServerResponse, reader: ReadableStreamDefaultReader<Uin
   }
 }
 
-/** Cancels the run of another request of the client's session. The notification is answered whatever it finds. */
+/** Cancels the run that another request in the client's session started. The notification is answered whatever it finds. */
 async function cancelCall({ cancel, runReads }: CompatibleDeps, call: CompatibleCall, message: Message): Promise<void> {
   const { scope, request } = call;
   const requestId = message.params?.requestId;
