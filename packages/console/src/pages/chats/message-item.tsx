@@ -25,7 +25,7 @@ export const MessageItem = memo(function MessageItem({ integration, message, ask
         <strong>{role === 'user' ? 'User' : <bdi>{shorten(agent ?? 'Assistant')}</bdi>}</strong>
         <Time time={createdAt} />
         {status !== 'completed' && <Status status={status} />}
-        {role === 'assistant' && (
+        {role === 'assistant' && runId !== null && (
           <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
             Run
           </Link>

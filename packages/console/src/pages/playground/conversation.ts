@@ -29,6 +29,7 @@ export const EMPTY_MESSAGE: SentMessage = {
 export interface Turn {
   readonly key: string;
   readonly message: SentMessage;
+  /** Null until the run is known, and in turns that were imported. */
   readonly runId: string | null;
   readonly live: LiveRun | null;
   readonly stored: Message | null;
@@ -119,7 +120,7 @@ export class Conversation {
       this.#numMessages = numMessages;
       this.earlierCursor = nextCursor;
       const kept = unsent.filter(({ live }) => live?.isActive || !admitted.has(live?.usageRequestId ?? ''));
-      const isKept = (runId: string | null) => kept.some(({ live }) => live?.runId === runId);
+      const isKept = (runId: string | null) => runId !== null && kept.some(({ live }) => live?.runId === runId);
       this.turns = [...this.#followed(listTurns(items).filter(({ runId }) => !isKept(runId))), ...this.#absent(kept)];
     } catch (error) {
       if (!this.#isCurrent(reading)) return;
@@ -162,7 +163,7 @@ export class Conversation {
   /** True if the server has the chat, and every message of this page that it may have is known. */
   get #isStored(): boolean {
     const isUnknown = (turn: Turn) => isNotAdmitted(turn) && turn.live?.mayRun;
-    const isKnown = ({ runId, live }: Turn) => runId !== null || live?.runId != null;
+    const isKnown = ({ runId, live, stored }: Turn) => runId !== null || stored !== null || live?.runId != null;
     return !this.#isDeleted && this.turns.some(isKnown) && !this.turns.some(isUnknown);
   }
 
@@ -292,14 +293,16 @@ function listTurns(newestFirst: readonly Message[]): Turn[] {
 
 function getTurn(message: Message): Turn {
   const isSent = message.role === 'user';
-  const { runId, content, sandboxFiles, attachments } = message;
+  const { messageId, runId, content, sandboxFiles, attachments } = message;
   const sent = isSent && { text: content, files: sandboxFiles, lostAttachments: attachments.length };
-  return { key: runId, runId, message: { ...EMPTY_MESSAGE, ...sent }, live: null, stored: isSent ? null : message };
+  const stored = isSent ? null : message;
+  return { key: runId ?? messageId, runId, message: { ...EMPTY_MESSAGE, ...sent }, live: null, stored };
 }
 
 /** A turn may be cut by the end of a page. */
 function joinTurns(earlier: readonly Turn[], later: readonly Turn[]): readonly Turn[] {
   const [last, first] = [earlier.at(-1), later[0]];
-  if (last === undefined || first === undefined || last.runId !== first.runId) return [...earlier, ...later];
+  const isCut = last?.runId === first?.runId && (last?.runId !== null || last.stored === null);
+  if (last === undefined || first === undefined || !isCut) return [...earlier, ...later];
   return [...earlier.slice(0, -1), { ...first, message: last.message }, ...later.slice(1)];
 }

@@ -7,7 +7,8 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Status } from '../../ui/feedback.tsx';
 
 interface FiguresProps {
-  readonly run: Pick<ChargedRun, 'apiIntegrationId' | 'runId'>;
+  /** `runId` is null if the answer was imported. */
+  readonly run: { readonly apiIntegrationId: string; readonly runId: string | null };
   /** As people see it. */
   readonly status: string;
   /** Null if too little of the run is known. */
@@ -36,9 +37,11 @@ export function Figures({ run, status, charged, firstTokenMs, totalMs, durationM
           {formatNumber(usage.output_tokens)} output)
         </span>
       )}
-      <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
-        Open the run
-      </Link>
+      {runId !== null && (
+        <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
+          Open the run
+        </Link>
+      )}
       {text !== '' && <CopyButton text={text} label="Copy the answer" />}
       {/* Last, because it arrives later and must not move the others. */}
       {charged !== null && (
