@@ -26,6 +26,9 @@ const open = (api: ApiClient, integration: string, by: CompatibleCase, started: 
     body: JSON.stringify(by.body(started)),
   });
 
+const without = (headers: Readonly<Record<string, string>>, name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
+
 /** The chat status of a request; the code of the refusal if there is none. */
 async function readStatus(api: ApiClient, integration: string, by: CompatibleCase, started: StartedBy) {
   const id = encodeURIComponent(by.usageRequestId(started));
@@ -112,6 +115,36 @@ function tests(store: StoreName): void {
       const { run } = await readStatus(server.api, 'mine', by, started);
       assert.deepEqual([run.runId, run.status], [again.headers['x-run-id'], 'completed']);
       assert.equal((await server.api.get('/v2/integrations/mine/runs')).body.items.length, 1);
+    });
+
+    test(`${by.name}: another member's equal request is no replay`, async (t) => {
+      cites(t, 'compatible-20-same-request');
+      const integration = await rig.integration();
+      const tokens = new Map<string, string>();
+      for (const consumerId of ['ann', 'bob']) {
+        await rig.member(integration, consumerId);
+        const { body } = await rig.api.post(`/v2/integrations/${integration}/client_tokens`, { consumerId });
+        tokens.set(consumerId, body.clientToken);
+      }
+      const equal = given();
+      const reader = await open(rig.api, integration, by, equal);
+      await (await rig.controller.nextCall()).end();
+      await reader.over;
+      const reused = [400, 'false', 'usage_request_id_reused'];
+      const ofBob = await refusal(await open(rig.api, integration, by, { ...equal, consumerId: 'bob' }));
+      assert.deepEqual([ofBob.status, ofBob.admitted, by.getCode(ofBob.body)], reused);
+      const withoutHeader = { ...by, headers: (one: StartedBy) => without(by.headers(one), 'X-Runwire-Consumer-Id') };
+      const asBob = await refusal(
+        await open(rig.api.as(tokens.get('bob') as string), integration, withoutHeader, equal),
+      );
+      assert.deepEqual([asBob.status, asBob.admitted, by.getCode(asBob.body)], reused);
+      assert.doesNotMatch(JSON.stringify(asBob.body), /run_/);
+      const asAnn = await open(rig.api.as(tokens.get('ann') as string), integration, withoutHeader, equal);
+      await asAnn.over;
+      assert.deepEqual(
+        [asAnn.headers['x-run-replayed'], asAnn.headers['x-run-id']],
+        ['true', reader.headers['x-run-id']],
+      );
     });
 
     if (by.namesChat) {

@@ -73,7 +73,7 @@ export class CompatibleStarts {
     whenBusy: WhenBusy = 'refuse',
   ): Promise<StartedRun> {
     checkTexts(given, this.#limits);
-    const completion = toCompletion(call, given);
+    const completion = toCompletion(api, call, given);
     const { request, reply, scope } = call;
     const cancelActive = async (admissions: RunAdmission): Promise<Admission> => {
       const until = performance.now() + BUSY_PATIENCE_MS;
@@ -155,7 +155,11 @@ export function headerContext({ headers, clientToken }: Pick<FastifyRequest, 'he
   }
 }
 
-function toCompletion({ request, scope, settings }: CompatibleCall, given: CompatibleRequest): CompletionRequest {
+function toCompletion(
+  api: CompatibleApi,
+  { request, scope, settings }: CompatibleCall,
+  given: CompatibleRequest,
+): CompletionRequest {
   const token = request.clientToken;
   const { answers = null, clientTools = [], attachments = [], sandboxFiles = [], history = [], message } = given;
   const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
@@ -166,6 +170,7 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
   const usageRequestId = checkedId('usageRequestId', given.usageRequestId) ?? `api:${randomUUID()}`;
   const chatId = ofToken('chat', given.chatId, token?.chatId ?? null);
   const consumerId = ofToken('member', given.consumerId, token?.consumerId ?? null);
+  const agent = ofToken('agent', given.agent, token?.agent ?? null);
   return {
     ownerId: request.principal.ownerId,
     integrationId: scope.integrationId,
@@ -180,8 +185,13 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     usageRequestId,
     chatId: chatId === null ? null : chosenChatId(checkedId('chat', chatId) ?? ''),
     aliasChatId: null,
-    agent: ofToken('agent', given.agent, token?.agent ?? null),
-    fingerprint: fingerprint(given.compared),
+    agent,
+    // A header or a client token can name the member too: without it, another member's request would be a replay. Nobody
+    // knows an id that is made here, so nothing is compared with it.
+    fingerprint:
+      given.usageRequestId === null
+        ? null
+        : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,
     clientTools,
     ignoredFields: [],

@@ -85,6 +85,7 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
   }));
   const consumerId = readConsumer(body, call);
   const agent = readAgent(body, call);
+  const userContext = headerContext(call.request);
   const history = isNew ? input.history() : [];
   if (history.length > 0 && call.request.clientToken !== null) {
     throw new Refusal(
@@ -111,13 +112,13 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     consumerId,
     chatId,
     usageRequestId: idempotencyKey(call.request),
-    userContext: headerContext(call.request),
+    userContext,
     ...(input.answers.length === 0 || isNew ? {} : { answers: input.answers }),
     clientTools,
     history,
     extras: { instructions, outputSchema, metadata },
     ...(Object.keys(shown).length === 0 ? {} : { shown: shown as NonNullable<CompletionRequest['shown']> }),
-    compared: comparedFields(call.request.body),
+    compared: { ...comparedFields(call.request.body), userContext: userContext ?? null },
     chatRules: {
       mustExist: chatId !== null,
       isTransient: isNew && (!isStored || input.hasEarlier),
