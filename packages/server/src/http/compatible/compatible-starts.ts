@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isBlank } from '@runwire/lib/is-blank.ts';
+import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Admission, RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
@@ -11,7 +12,7 @@ import { chosenChatId, isCallerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_EXTRAS } from '../../domain/run/run-extras.ts';
+import { checkExtras, NO_EXTRAS, toExtrasJson } from '../../domain/run/run-extras.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { toTrace } from '../request-id.ts';
@@ -43,6 +44,8 @@ export type WhenBusy = 'cancel' | 'refuse';
 const CONSUMER_HEADER = 'x-runwire-consumer-id';
 const CONTEXT_HEADER = 'x-runwire-context';
 const MAX_CONTEXT_BYTES = 8192;
+const CONTEXT_LIMITS = { maxDepth: 64, maxValues: 10_000 };
+const MAX_ATTACHMENTS = 20;
 /** How long a request waits for the end of a run that it has cancelled. */
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
@@ -149,8 +152,9 @@ export function headerContext({ headers, clientToken }: Pick<FastifyRequest, 'he
   const bytes = Buffer.from(value, 'base64url');
   if (bytes.length > MAX_CONTEXT_BYTES) throw new Refusal('invalid_request', problem);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
+    return parseStrictJson(bytes, CONTEXT_LIMITS);
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
     throw new Refusal('invalid_request', problem);
   }
 }
@@ -162,10 +166,14 @@ function toCompletion(
 ): CompletionRequest {
   const token = request.clientToken;
   const { answers = null, clientTools = [], attachments = [], sandboxFiles = [], history = [], message } = given;
-  const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
+  const { extras = NO_EXTRAS } = given;
+  const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools) ?? checkExtras(extras);
   if (wrong !== null) throw wrong;
   if (answers !== null && token !== null && !token.can.includes('answer')) {
     throw new Refusal('token_forbidden', 'The client token does not permit answers; mint it with `answer` in `can`.');
+  }
+  if (attachments.length > MAX_ATTACHMENTS) {
+    throw new Refusal('invalid_request', `The newest message must have at most ${MAX_ATTACHMENTS} attachments.`);
   }
   const usageRequestId = checkedId('usageRequestId', given.usageRequestId) ?? `api:${randomUUID()}`;
   const chatId = ofToken('chat', given.chatId, token?.chatId ?? null);
@@ -197,7 +205,8 @@ function toCompletion(
     ignoredFields: [],
     refreshes: [],
     history,
-    extras: given.extras ?? NO_EXTRAS,
+    // A run that brings none is stored as before, so that nodes of the version before can take it over.
+    extras: toExtrasJson(extras) === null ? NO_EXTRAS : extras,
     ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
