@@ -85,6 +85,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
     },
   },
+  forks: {
+    files: ['test/fork-points.test.ts'],
+    minutes: 3,
+    faults: {
+      'share-questions': /^open questions( after another chat was answered)?: expected 1, found 0\.$/m,
+    },
+  },
   'cut-anywhere': {
     minutes: 1.2,
     faults: {
@@ -475,6 +482,19 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 10,
     faults: { 'trust-markdown': /active content: <a href="javascript:/ },
     figures: () => ({ foreign_requests: 0, scripts: 0 }),
+  },
+  'ag-ui': {
+    files: ['test/ag-ui.test.ts'],
+    minutes: 1.5,
+    faults: { 'leave-open': /Cannot send 'RUN_FINISHED' while text messages are still active/ },
+  },
+  'mcp-server': {
+    files: ['test/mcp-server.test.ts'],
+    test: 'three nodes without sticky sessions',
+    minutes: 2,
+    faults: {
+      'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
+    },
   },
   stores: {
     minutes: 1.3,

@@ -310,6 +310,7 @@ const rules: readonly Rule[] = [
         'runs/read.ts':
           "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
         'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
+        'http/compatible/mcp/mcp-sdk.ts': "const sdk = await import('@modelcontextprotocol/server');",
         'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
         'engine/attach.ts': 'await this.#fetcher.fetch(url, signal);\nconst { fetched } = await fetchAll(urls);',
       }),

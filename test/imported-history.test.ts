@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
@@ -185,6 +186,68 @@ function tests(store: StoreName): void {
     assert.equal(files.files.requests.length, 1);
     const before = JSON.stringify(first.call.request.prompt).slice(0, -1);
     assert.ok(JSON.stringify(second.call.request.prompt).startsWith(`${before},`), 'byte for byte');
+  });
+
+  test('files in a body of a compatible API are stored and read like attachments', async (t) => {
+    cites(t, 'compatible-19-inline-files');
+    await using own = await ScriptedServer.start({ store });
+    const apiIntegrationId = await own.integration({ agency: 'test', keepAttachments: false });
+    const pdf = readFileSync(new URL('../packages/documents/src/fixtures/libreoffice.pdf', import.meta.url));
+    const parts = (name: string, type: string, bytes: Uint8Array) => ({
+      type: 'file',
+      file: { filename: name, file_data: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` },
+    });
+    const send = async (chat: string, content: readonly object[]) => {
+      const path = `/v2/integrations/${apiIntegrationId}/openai/v1/chat/completions`;
+      const headers = { 'x-runwire-chat-id': chat };
+      const answer = own.api.call('POST', path, { messages: [{ role: 'user', content }] }, headers);
+      return { answer, call: await own.controller.nextCall() };
+    };
+    const content = [
+      { type: 'text', text: 'Look' },
+      parts('notes.csv', 'text/csv', Buffer.from('a;b\n1;2')),
+      parts('report.pdf', 'application/pdf', pdf),
+    ];
+    const first = await send('c', content);
+    await first.call.text('Seen.');
+    await first.call.end();
+    assert.equal((await first.answer).status, 200);
+    const shown = attachmentsShown(first.call).map((turn) => turn.map(({ kind, name }) => `${kind} ${name}`));
+    assert.equal(shown.length, 1);
+    assert.deepEqual(
+      shown[0]?.map((one) => one.split(' ')[1]),
+      ['notes.csv', 'report.pdf'],
+    );
+    const second = await own.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+    const before = JSON.stringify(first.call.request.prompt).slice(0, -1);
+    assert.ok(JSON.stringify(second.call.request.prompt).startsWith(`${before},`), 'byte for byte');
+    const items = (await own.api.get(`/v2/integrations/${apiIntegrationId}/chats/c/messages`)).body.items;
+    assert.match(items.at(-1).attachments[0].file_url, /^data:text\/[a-z]+;sha256=[0-9a-f]{64};bytes=\d+,$/);
+    const wrong = await own.api.post(`/v2/integrations/${apiIntegrationId}/openai/v1/chat/completions`, {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { filename: 'a.txt', file_data: 'no base64!' } }] }],
+    });
+    assert.equal(wrong.status, 400);
+  });
+
+  test('an unknown member is registered with its first run, if the integration wants it', async (t) => {
+    cites(t, 'compatible-19-auto-register');
+    await using own = await ScriptedServer.start({ store });
+    const apiIntegrationId = await own.integration({ agency: 'test' });
+    const below = `/v2/integrations/${apiIntegrationId}`;
+    const send = (user: string) =>
+      own.api.post(`${below}/openai/v1/chat/completions`, { user, messages: [{ role: 'user', content: 'Hi' }] });
+    assert.equal((await send('bob')).status, 404);
+    await own.api.patch(below, { autoRegister: true });
+    assert.equal((await own.api.complete({ apiIntegrationId, consumerId: 'bob', message: 'Hi' })).status, 404);
+    const runs = [send('bob'), send('bob')];
+    for (const _ of runs) {
+      const call = await own.controller.nextCall();
+      await call.text('Hello.');
+      await call.end();
+    }
+    for (const run of runs) assert.equal((await run).status, 200);
+    const { active, metadata } = (await own.api.get(`${below}/members/bob`)).body;
+    assert.deepEqual([active, metadata], [true, {}]);
   });
 
   test('a run that is taken over has its instructions and its history', async (t) => {

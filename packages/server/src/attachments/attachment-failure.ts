@@ -1,6 +1,7 @@
 import { Unreadable } from '@runwire/documents';
 import { FetchFailed } from '@runwire/guarded-fetch';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { attachmentName, type StoredAttachment } from '../domain/attachment/attachment.ts';
+import { isImported } from '../domain/chat/imported-turn.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { BlobUnavailable } from './attachment-blobs.ts';
 
@@ -28,6 +29,8 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 /** The beginning of the sentence for the caller. It never contains a URL's query, because that may be a key. */
 function nameInSentence(attachment: StoredAttachment, ownRunId: string): string {
   const { run_id, position, url_key, media_type, size_bytes } = attachment;
-  const message = run_id === ownRunId ? 'this message' : `an earlier message (run ${run_id})`;
-  return `\`attachments[${position}]\` of ${message}, ${url_key ?? `${media_type} of ${size_bytes} bytes`},`;
+  const earlier = isImported(run_id) ? 'an imported message' : `an earlier message (run ${run_id})`;
+  const message = run_id === ownRunId ? 'this message' : earlier;
+  const inline = `${media_type ?? attachmentName(attachment) ?? 'a file'} of ${size_bytes} bytes`;
+  return `\`attachments[${position}]\` of ${message}, ${url_key ?? inline},`;
 }

@@ -27,6 +27,7 @@ interface Fetching {
 /**
  * Makes the attachments of a run ready, its own and those of earlier turns, before its model is called:
  *
+ *   an inline file that no run has read ──▶ read ──▶ store ─────────────────────────▶ ready
  *   inline, or a copy exists ──────────────────────────────────────────────────────▶ ready
  *   a copy of a PDF, and the model accepts no PDFs ──▶ its text, stored as a copy ──▶ ready
  *                                                 └──▶ no text, in an earlier turn ─▶ ready, shown as unread
@@ -95,23 +96,35 @@ export class RunAttachments {
   /** Returns null if the attachment must be fetched. */
   async #fromCopy(row: StoredAttachment, signal: AbortSignal): Promise<ReadyAttachment | null> {
     const { form, media_type, size_bytes, blob_key: blobKey } = row;
+    if (form === null && blobKey !== null && size_bytes !== null) return this.#readInline(row, blobKey, signal);
     if (form === null || media_type === null || size_bytes === null || blobKey === null) return null;
     const copy: ReadyAttachment = { ...row, form, media_type, size_bytes, text: null };
-    if (row.url === null) return copy;
     try {
       if (form === 'pdf' && !this.#run.takesPdf) return await this.#textOfPdf(copy, signal);
       if (form === 'text') {
         return { ...copy, text: shownText(row, media_type, blobKey, await this.#bytes(copy, signal)) };
       }
     } catch (error) {
-      if (!isLost(error)) throw error;
+      // What was sent inline cannot be fetched again.
+      if (!isLost(error) || row.url === null) throw error;
       return null;
     }
+    if (row.url === null) return copy;
     // This look costs one HEAD request on S3. Without it, a lost copy whose URL returns other bytes by now would fail this
     // run and every later one, because that shows only when the copy is sent. Now the new bytes are recorded instead.
     // If the look itself fails, the copy may still be readable when it is sent.
     const looked = this.#deps.attachments.blobs.has({ blobKey, sizeBytes: size_bytes }).catch(() => true);
     return (await unlessAborted(signal, looked)) ? copy : null;
+  }
+
+  /** Reads a file that the request contained. What is sent replaces its bytes, also if the integration keeps no copies. */
+  async #readInline(row: StoredAttachment, blobKey: BlobKey, signal: AbortSignal): Promise<ReadyAttachment> {
+    const sizeBytes = row.size_bytes ?? 0;
+    using _ = await this.#deps.attachments.budget.reserve(this.#run.ownerId, sizeBytes, signal);
+    const read = this.#deps.attachments.blobs.read({ blobKey, sizeBytes });
+    const source = sourceFile(row, new Uint8Array(await unlessAborted(signal, read)), row.media_type);
+    const content = await readAttachment(this.#deps, this.#run, row, source, signal);
+    return readyFromContent(row, content, await storeCopy(this.#deps, this.#run, [row], content, signal));
   }
 
   async #textOfPdf(copy: ReadyAttachment, signal: AbortSignal): Promise<ReadyAttachment> {

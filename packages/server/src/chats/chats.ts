@@ -89,14 +89,14 @@ const chatItem = (row: ChatRow): string => jsonWith(recordJson(row), 'metadata',
 export function attachmentJson(row: StoredAttachment) {
   if (row.kind === 'input_file') {
     const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
-    return { type: row.kind, file_url: row.url_key ?? '', ...filename };
+    return { type: row.kind, file_url: row.url_key ?? withoutBytes(row), ...filename };
   }
-  return { type: row.kind, image_url: row.url_key ?? inlineImage(row), detail: row.detail };
+  return { type: row.kind, image_url: row.url_key ?? withoutBytes(row), detail: row.detail };
 }
 
-function inlineImage({ media_type, blob_key, size_bytes }: StoredAttachment): string {
+function withoutBytes({ media_type, blob_key, size_bytes }: StoredAttachment): string {
   // A blob key starts with the hash.
-  return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
+  return `data:${media_type ?? 'application/octet-stream'};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
 function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {

@@ -35,6 +35,23 @@ export interface StreamsDeps {
   readonly stage: (encoder: Encoder) => Encoder;
 }
 
+/** A caller that follows a run. */
+export interface OpenReader {
+  readonly runId: RunId;
+  /** The request's key; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
+  readonly keyId: string | null;
+  /** True while the reader is slower than the run. */
+  readonly isBehind: boolean;
+  /** Used by `Streams`. Null until the reader is added. */
+  cell: Cell<OpenReader> | null;
+  /** Called ten times per heartbeat. */
+  onTick(): void;
+  /** Called when events may be sent again. */
+  resume(): void;
+  /** Closes the connection. */
+  cut(): void;
+}
+
 const TICKS_PER_HEARTBEAT = 10;
 const ignore = () => {};
 
@@ -44,7 +61,7 @@ export class Streams implements Disposable {
   readonly turns: PageTurns;
   readonly waitAt: WaitAt | undefined;
   readonly #readers: Readers;
-  readonly #open = new CellSet<RunStream>();
+  readonly #open = new CellSet<OpenReader>();
   readonly #timer: NodeJS.Timeout;
   /** A coarse clock: reading the real clock for every write would cost more than it is worth. */
   tick = 0;
@@ -83,12 +100,12 @@ export class Streams implements Disposable {
     return count;
   }
 
-  add(stream: RunStream): void {
+  add(stream: OpenReader): void {
     stream.cell = this.#open.add(stream);
     this.#readers.readerAttached(stream.runId);
   }
 
-  delete(stream: RunStream): void {
+  delete(stream: OpenReader): void {
     if (stream.cell !== null && this.#open.delete(stream.cell)) this.#readers.readerLeft(stream.runId);
   }
 
@@ -135,7 +152,7 @@ export interface StreamSource extends FollowedEvents {
 }
 
 /** One response that follows one run, in one framing. It has no socket while an earlier answer uses the connection. */
-export class RunStream implements Sink {
+export class RunStream implements Sink, OpenReader {
   readonly runId: RunId;
   readonly keyId: string | null;
   readonly #response: ServerResponse;
@@ -143,8 +160,7 @@ export class RunStream implements Sink {
   readonly #encoder: Encoder;
   readonly #streams: Streams;
   readonly #follower: Follower;
-  /** Used by `Streams`. Null until the stream starts. */
-  cell: Cell<RunStream> | null = null;
+  cell: Cell<OpenReader> | null = null;
   /** Also true while the stream breaks off: it reads no more events then. */
   #full = false;
   #breaksOff = false;

@@ -1,4 +1,6 @@
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { AgUiEncoder } from '@runwire/server/src/http/compatible/ag-ui/ag-ui-encoder.ts';
+import { AskCall } from '@runwire/server/src/http/compatible/mcp/ask-call.ts';
 import { ChunkEncoder } from '@runwire/server/src/http/compatible/openai/chat-completions/chunk-encoder.ts';
 
 /** Streams of Chat Completions end like complete answers, whatever happened. */
@@ -11,4 +13,24 @@ function endQuietly(): Overrides {
   return {};
 }
 
-export const COMPATIBLE_FAULTS = { 'end-quietly': endQuietly };
+/** Messages of AG-UI have no end. */
+function leaveOpen(): Overrides {
+  const { page } = AgUiEncoder.prototype;
+  AgUiEncoder.prototype.page = function (this: AgUiEncoder, ...given) {
+    const made = page.apply(this, given);
+    return { ...made, data: String(made.data).replace(/^data: \{"type":"TEXT_MESSAGE_END".*\n\n/gm, '') };
+  };
+  return {};
+}
+
+/** A run continues after the request of its MCP client was cancelled. */
+function keepRunning(): Overrides {
+  AskCall.prototype.leave = async () => {};
+  return {};
+}
+
+export const COMPATIBLE_FAULTS = {
+  'end-quietly': endQuietly,
+  'leave-open': leaveOpen,
+  'keep-running-after-cancel': keepRunning,
+};

@@ -16,6 +16,7 @@ import { askDatabase } from '../postgres-server.ts';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
+import { FORK_FAULTS } from './fork-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
@@ -348,6 +349,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...COMPATIBLE_FAULTS,
+  ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {

@@ -25,22 +25,33 @@ export function decodeInlineImage(url: string, maxBytes: number): InlineImage | 
   if (header === undefined) {
     return { problem: 'must begin like `data:image/png;base64,`: an image type, then base64' };
   }
-  const characters = url.length - header.length;
-  // An image that is too large by its length is not decoded. Up to two of the last bytes are padding.
+  const decoded = decodeBase64(url, header.length, maxBytes);
+  if ('problem' in decoded) return decoded;
+  const { bytes } = decoded;
+  const mediaType = imageType(bytes);
+  if (mediaType === null) return { problem: 'is not a PNG, JPEG, GIF or WebP image, judged by its content' };
+  return { mediaType, sha256: hash('sha256', bytes), bytes };
+}
+
+/** Decodes strict base64 that begins at an index of the text. */
+export function decodeBase64(
+  text: string,
+  from: number,
+  maxBytes: number,
+): { readonly bytes: Uint8Array<ArrayBuffer> } | NotAnImage {
+  const characters = text.length - from;
+  // Bytes that are too many by their length are not decoded. Up to two of the last bytes are padding.
   if ((characters / 4) * 3 - 2 > maxBytes) return tooLarge(maxBytes);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     // `Buffer.from` ignores characters that are not base64.
-    bytes = Uint8Array.fromBase64(url.slice(header.length), { lastChunkHandling: 'strict' });
+    bytes = Uint8Array.fromBase64(text.slice(from), { lastChunkHandling: 'strict' });
   } catch {
     return NOT_BASE64;
   }
   // It skips white space.
   if (Math.ceil(bytes.length / 3) * 4 !== characters) return NOT_BASE64;
-  if (bytes.length > maxBytes) return tooLarge(maxBytes);
-  const mediaType = imageType(bytes);
-  if (mediaType === null) return { problem: 'is not a PNG, JPEG, GIF or WebP image, judged by its content' };
-  return { mediaType, sha256: hash('sha256', bytes), bytes };
+  return bytes.length > maxBytes ? tooLarge(maxBytes) : { bytes };
 }
 
 const NOT_BASE64: NotAnImage = {

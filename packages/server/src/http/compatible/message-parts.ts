@@ -2,6 +2,7 @@ import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { type InlineLimits, inlineAttachment } from '../body/inline-attachment.ts';
 import { decodeInlineImage, isDataUrl } from '../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../body/request-attachments.ts';
 import { Fields } from './fields.ts';
@@ -9,7 +10,7 @@ import { Fields } from './fields.ts';
 /** What attachments in a foreign body may be. */
 export interface PartRules {
   readonly fetchAllow: FetchAllow;
-  readonly limits: { readonly imageBytes: number };
+  readonly limits: InlineLimits;
 }
 
 /** The content of one message. */
@@ -83,8 +84,14 @@ function readImage(
 
 function readFile(fields: Fields, rules: PartRules): RequestAttachment {
   refuseFileId(fields);
+  const data = fields.text('file_data');
   const url = fields.text('file_url');
   const filename = fields.text('filename');
+  if (data !== null) {
+    const file = inlineAttachment(data, rules.limits, { filename });
+    if ('problem' in file) throw fields.refusal('file_data', file.problem);
+    return file;
+  }
   if (url === null) throw fields.refusal('file_url', 'is missing');
   return fileByUrl(url, filename, rules.fetchAllow, (field, problem) => fields.refusal(field, problem));
 }

@@ -1,6 +1,7 @@
 import type { RequestAttachment } from '../../../attachments/request-attachment.ts';
 import type { RequestAnswer } from '../../../domain/question/question.ts';
-import { decodeInlineImage, isDataUrl } from '../../body/inline-image.ts';
+import { inlineAttachment } from '../../body/inline-attachment.ts';
+import { isDataUrl } from '../../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { Fields } from '../fields.ts';
@@ -43,9 +44,9 @@ function readFile(part: Fields, { fetchAllow, limits }: FileRules): RequestAttac
   const url = part.requiredText('url');
   const isImage = part.requiredText('mediaType').startsWith('image/');
   if (isDataUrl(url)) {
-    const image = decodeInlineImage(url, limits.imageBytes);
-    if ('problem' in image) throw part.refusal('url', image.problem);
-    return { kind: 'inline_image', ...image, detail: 'auto' };
+    const file = inlineAttachment(url, limits, { filename: part.text('filename') });
+    if ('problem' in file) throw part.refusal('url', file.problem);
+    return file;
   }
   const refuse = (field: string, problem: string) => part.refusal(field === 'filename' ? 'filename' : 'url', problem);
   return isImage

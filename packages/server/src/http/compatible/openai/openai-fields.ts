@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ClientTool } from '../../../domain/question/client-tool.ts';
 import { Refusal } from '../../../domain/refusal.ts';
 import type { RunExtras } from '../../../domain/run/run-extras.ts';
+import { readFunction } from '../caller-tools.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
@@ -59,9 +60,7 @@ export function noteIgnored(body: Fields, { ignored }: Pick<CompatibleCall, 'ign
   for (const name of names) ignored.add(name);
 }
 
-const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_TOOLS = 64;
-const MAX_DESCRIPTION = 4000;
 
 /**
  * The caller's own tools. `getFunction` returns the part of a tool that has its name: the tool itself in Responses, its
@@ -79,17 +78,7 @@ function readTool(tool: Fields, getFunction: (tool: Fields) => Fields): ClientTo
   if (type !== 'function') {
     throw unsupported(tool.nameOf('type'), `\`${memberName(type)}\` is no tool that a caller can run; send functions`);
   }
-  const about = getFunction(tool);
-  const name = about.requiredText('name');
-  if (!TOOL_NAME.test(name)) throw about.refusal('name', 'must have 1–64 letters, digits, `_` or `-`');
-  const description = about.text('description') ?? '';
-  if (description.length > MAX_DESCRIPTION) {
-    throw about.refusal('description', `must have at most ${MAX_DESCRIPTION} characters`);
-  }
-  const schema = about.any('parameters') ?? { type: 'object', properties: {} };
-  // Checks that it is an object.
-  Fields.of(schema, about.nameOf('parameters'));
-  return { name, description, inputSchema: schema as ClientTool['inputSchema'] };
+  return readFunction(getFunction(tool));
 }
 
 const MAX_SCHEMA_BYTES = 65_536;
