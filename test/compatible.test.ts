@@ -165,6 +165,31 @@ function tests(store: StoreName): void {
     }
   }
 
+  test('a request that is too large or wrong in its parts is refused', async (t) => {
+    cites(t, 'compatible-20-bounds');
+    const integration = await rig.integration();
+    const url = `${rig.api.url}/v2/integrations/${integration}/openai/v1/chat/completions`;
+    const send = async (body: object, headers: Readonly<Record<string, string>> = {}) => {
+      const sent = { ...rig.api.authorization, 'content-type': 'application/json', ...headers };
+      const answer = await refusal(
+        await openStream(url, { method: 'POST', headers: sent, body: JSON.stringify(body) }),
+      );
+      return [answer.status, answer.admitted, answer.body.error.code];
+    };
+    const wrong = [400, 'false', 'invalid_request'];
+    const user = (content: unknown) => ({ role: 'user', content });
+    const images = Array.from({ length: 21 }, (_, index) => {
+      return { type: 'image_url', image_url: { url: `https://example.com/${index}.png` } };
+    });
+    assert.deepEqual(await send({ messages: [user(images)] }), wrong);
+    assert.deepEqual(await send({ messages: [user(images), user('Hello')] }), wrong);
+    const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 5 } } };
+    assert.deepEqual(await send({ messages: [user('Hello')], response_format }), wrong);
+    const nested = Buffer.from('['.repeat(65) + ']'.repeat(65)).toString('base64url');
+    assert.deepEqual(await send({ messages: [user('Hello')] }, { 'X-Runwire-Context': nested }), wrong);
+    assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items, []);
+  });
+
   /** Holds the chat `c` busy. */
   async function holdChat(integration: string) {
     const held = await rig.hold({ apiIntegrationId: integration, consumerId: 'ann', chatId: 'c' });

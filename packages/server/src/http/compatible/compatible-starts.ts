@@ -197,9 +197,7 @@ function toCompletion(
     // A header or a client token can name the member too: without it, another member's request would be a replay. Nobody
     // knows an id that is made here, so nothing is compared with it.
     fingerprint:
-      given.usageRequestId === null
-        ? null
-        : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
+      given.usageRequestId === null ? null : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,
     clientTools,
     ignoredFields: [],
