@@ -111,12 +111,13 @@ CREATE TABLE "chats" (
   "forked_run_id" text,
   "replaced_by" text,
   "former_chat_id" text,
-  "former_alias" text
+  "former_alias" text,
+  "transient" integer default 0 not null
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null and chat_id <> chat_key;
-CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null;
+CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null and transient = 0;
 CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
 
 CREATE TABLE "commit_marks" (
@@ -439,6 +440,12 @@ CREATE TABLE "sweep_positions" (
   "position" text not null
 );
 
+CREATE TABLE "transient_chats" (
+  "chat_key" text not null primary key,
+  "due_at" bigint not null
+) without rowid;
+CREATE INDEX "transient_chats_due" on "transient_chats" ("due_at", "chat_key");
+
 CREATE TABLE "uncounted_runs" (
   "run_id" text primary key,
   "integration_id" text not null
@@ -643,12 +650,13 @@ create table "chats" (
   replaced_by text collate "C",
   former_chat_id text collate "C",
   former_alias text collate "C",
+  transient integer not null default 0,
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
 CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (consumer_id IS NOT NULL);
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
-CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE (deleted_at IS NULL);
+CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
 
 create table "commit_marks" (
@@ -987,6 +995,13 @@ create table "sweep_positions" (
   "position" text collate "C" not null,
   constraint sweep_positions_pkey PRIMARY KEY (name)
 );
+
+create table "transient_chats" (
+  chat_key text collate "C" not null,
+  due_at bigint not null,
+  constraint transient_chats_pkey PRIMARY KEY (chat_key)
+);
+CREATE INDEX transient_chats_due ON transient_chats USING btree (due_at, chat_key);
 
 create table "uncounted_runs" (
   run_id text collate "C" not null,

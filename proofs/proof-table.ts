@@ -496,6 +496,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
     },
   },
+  'use-chat': {
+    files: ['test/use-chat.test.ts'],
+    minutes: 3,
+    faults: {
+      'ignore-reset': /^(after the server was killed|before reload \d+): word \d+ is w\d{5}, expected w\d{5}\.$/m,
+    },
+    figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
+  },
   stores: {
     minutes: 1.3,
     faults: { 'forget-types': /^disk: a file that was signed for and sent is read back, whole and in part: /m },

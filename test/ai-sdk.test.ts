@@ -8,8 +8,10 @@ import {
   type UIMessage,
 } from 'ai';
 import { z } from 'zod';
+import { cites } from '../requirements/cite.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
+import { missingBubblewrap } from './support/services.ts';
 import { UiChat, type UiChatOptions } from './support/ui-chat.ts';
 
 const refunds: number[] = [];
@@ -75,7 +77,8 @@ function tests(store: StoreName): void {
       body: JSON.stringify(body),
     });
 
-  test('a text is one message with its run, usage and status', async () => {
+  test('a text is one message with its run, usage and status', async (t) => {
+    cites(t, 'compatible-20-ui-metadata', 'compatible-20-ui-steps', 'compatible-20-ui-once');
     play(rig, {
       Lead: [
         async (call) => {
@@ -113,7 +116,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('calls of the server are dynamic and executed by the provider', async () => {
+  test('calls of the server are dynamic and executed by the provider', async (t) => {
+    cites(t, 'compatible-20-ui-server-tools', 'compatible-20-ui-agents');
     play(rig, {
       Lead: [
         calls(['c1', 'stock', { of: 'tea' }], ['c2', 'stock', { of: 'void' }], ['c3', 'refund', { cents: 5 }]),
@@ -139,7 +143,8 @@ function tests(store: StoreName): void {
     assert.equal((await runs()).length, 1);
   });
 
-  test('outputs of tools of the caller continue the message', async () => {
+  test('outputs of tools of the caller continue the message', async (t) => {
+    cites(t, 'compatible-20-ui-questions', 'compatible-20-ui-answers', 'compatible-20-ui-client-tools');
     const made = play(rig, {
       Lead: [
         async (call) => {
@@ -187,7 +192,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(chat.parts, ['text done: Next.']);
   });
 
-  test('an approved call is made once, a declined one never', async () => {
+  test('an approved call is made once, a declined one never', async (t) => {
+    cites(t, 'compatible-20-ui-questions', 'compatible-20-ui-answers');
     play(rig, {
       Lead: [
         calls(['c1', 'refund', { cents: 50 }], ['c2', 'refund', { cents: 70 }], ask('c3', 'Billing', 'Pay.')),
@@ -219,7 +225,8 @@ function tests(store: StoreName): void {
     assert.equal((await runs()).length, 2);
   });
 
-  test('a reload during a run that continues a message shows the whole message', async () => {
+  test('a reload during a run that continues a message shows the whole message', async (t) => {
+    cites(t, 'compatible-20-ui-replay');
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -284,7 +291,8 @@ function tests(store: StoreName): void {
     assert.deepEqual([refunds.length, (await runs()).length], [1, 2]);
   });
 
-  test('stop cancels the run, and the message ends as aborted', async () => {
+  test('stop cancels the run, and the message ends as aborted', async (t) => {
+    cites(t, 'compatible-20-ui-stop', 'compatible-20-ui-ends');
     play(rig, { Lead: [(call) => call.text('Never en'), say('Next.')] });
     const chat = open();
     const sent = chat.sendMessage({ text: 'Go' });
@@ -302,7 +310,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(chat.parts, ['text done: Next.']);
   });
 
-  test('a failed run is an error, with usage and status in the metadata', async () => {
+  test('a failed run is an error, with usage and status in the metadata', async (t) => {
+    cites(t, 'compatible-20-ui-ends');
     play(rig, { Lead: [(call) => call.text('Half').then(() => call.fail('model_error', 'The model is ill.'))] });
     const chat = open();
     await chat.sendMessage({ text: 'Go' });
@@ -314,7 +323,8 @@ function tests(store: StoreName): void {
     assert.equal(chat.error?.message, run.error.message);
   });
 
-  test('a new message in a busy chat cancels its run, or is refused', async () => {
+  test('a new message in a busy chat cancels its run, or is refused', async (t) => {
+    cites(t, 'compatible-20-ui-busy');
     play(rig, { Lead: [(call) => call.text('Never en'), say('Next.')] });
     const chat = open();
     const sent = chat.sendMessage({ text: 'Go' });
@@ -332,7 +342,8 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a repeated request is the same run', async () => {
+  test('a repeated request is the same run', async (t) => {
+    cites(t, 'compatible-20-ui-stream', 'compatible-20-ui-once');
     play(rig, { Lead: [say('Once.')] });
     const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Go' }] };
     const body = { id: 'c', messages: [message], trigger: 'submit-message', agent: 'Lead' };
@@ -348,6 +359,168 @@ function tests(store: StoreName): void {
     assert.ok(text.endsWith('data: [DONE]\n\n'));
     const other = await post('', { ...body, agent: 'Closer' });
     assert.deepEqual([other.status, ((await other.json()) as { code: string }).code], [400, 'usage_request_id_reused']);
+  });
+
+  test('an unknown chat gets the earlier messages as its history', async (t) => {
+    cites(t, 'compatible-20-ui-history', 'compatible-20-ui-ignored', 'compatible-20-ui-once');
+    const made = play(rig, { Lead: [say('Fine.'), say('Next.')] });
+    const before = made.length;
+    const text = (role: string, said: string) => ({ id: `m-${said}`, role, parts: [{ type: 'text', text: said }] });
+    const call = {
+      type: 'tool-pick',
+      toolCallId: 'call_1',
+      state: 'output-available',
+      input: { of: 1 },
+      output: { is: 2 },
+    };
+    const answer = {
+      id: 'a',
+      role: 'assistant',
+      parts: [{ type: 'step-start' }, call, { type: 'text', text: 'Two.' }],
+    };
+    const messages = [text('system', 'Be short.'), text('user', 'Pick.'), answer, text('user', 'Sure?')];
+    const id = 'x'.repeat(256);
+    const reader = await post('', { id, messages, trigger: 'submit-message', temperature: 1 });
+    assert.equal(reader.status, 200);
+    await reader.text();
+    assert.equal(reader.headers.get('x-runwire-ignored'), 'messages[0].parts, temperature');
+    assert.match((await runs())[0].usageRequestId, /^ui:[0-9a-f]{64}$/);
+    assert.deepEqual(
+      made[before]?.request.prompt.map(({ kind, ...item }) => [kind, Object.values(item).at(-1)]),
+      [
+        ['user', 'Pick.'],
+        ['tool_call', '{"of":1}'],
+        ['tool_output', '{"is":2}'],
+        ['assistant', 'Two.'],
+        ['user', 'Sure?'],
+      ],
+    );
+    // The chat is stored now, so its own messages count.
+    const lie = [...messages.slice(1), text('assistant', 'Never said.'), text('user', 'And?')];
+    await (await post('', { id, messages: lie })).text();
+    assert.deepEqual(
+      made[before + 1]?.request.prompt.slice(-3).map((item) => 'text' in item && item.text),
+      ['Sure?', 'Fine.', 'And?'],
+    );
+  });
+
+  test('a client token reaches the chats of its member, and answers with permission only', async (t) => {
+    cites(t, 'compatible-20-ui-answer-permission', 'compatible-20-ui-history', 'compatible-20-ui-member');
+    play(rig, { Lead: [calls(['c1', 'refund', { cents: 50 }]), say('Paid.')] });
+    await rig.member(integration, 'ann');
+    const mint = async (can: readonly string[]) => {
+      const { body } = await rig.api.post(`/v2/integrations/${integration}/client_tokens`, { consumerId: 'ann', can });
+      return String(body.clientToken);
+    };
+    const token = await mint(['run', 'read']);
+    const chat = open({ token });
+    await chat.sendMessage({ text: 'Go' });
+    assert.equal((await runs())[0].consumerId, 'ann');
+    const [part] =
+      chat.lastMessage?.parts.flatMap((one) => ('approval' in one && one.approval ? [one.approval] : [])) ?? [];
+    await chat.addToolApprovalResponse({ id: part?.id ?? '', approved: true });
+    await chat.sendMessage(undefined);
+    assert.match(chat.error?.message ?? '', /"code":"token_forbidden"/);
+    const may = open({ token: await mint(['run', 'answer']), messages: chat.messages });
+    await may.sendMessage(undefined);
+    assert.deepEqual(may.parts, ['dynamic refund output-available {"cents":50} "refunded 50"', 'text done: Paid.']);
+    assert.deepEqual(refunds, [50]);
+    const refused = async (body: object, headers: Record<string, string> = {}) => {
+      const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }];
+      const answer = await post('', { id: 'new', messages, ...body }, { authorization: `Bearer ${token}`, ...headers });
+      return `${answer.status} ${((await answer.json()) as { code: string }).code}`;
+    };
+    assert.equal(await refused({ user_context: { a: 1 } }), '400 invalid_request');
+    assert.equal(await refused({ consumerId: 'bob' }), '403 token_forbidden');
+    const earlier = [
+      { id: 'a', role: 'assistant', parts: [{ type: 'text', text: 'I promised.' }] },
+      { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+    ];
+    assert.equal(await refused({ messages: earlier }), '403 token_forbidden');
+    assert.equal(
+      await refused({}, { origin: 'https://page.example', authorization: 'Bearer no' }),
+      '401 invalid_api_key',
+    );
+    // A chat of another member looks like a missing chat.
+    await rig.api.post(`/v2/integrations/${integration}/chats`, { chatId: 'other' });
+    const foreign = await fetch(`${api}/other/stream`, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal(foreign.status, 204);
+  });
+
+  test('a page of another origin may send the request and read the answer', async (t) => {
+    cites(t, 'compatible-20-ui-stream');
+    const preflight = await fetch(api, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.example', 'access-control-request-method': 'POST' },
+    });
+    assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers.get('access-control-allow-headers'), 'Authorization, *');
+  });
+
+  test('files of the user are attachments', async (t) => {
+    cites(t, 'compatible-20-ui-attachments');
+    const made = play(rig, { Lead: [say('A dot.')] });
+    const before = made.length;
+    const url =
+      'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const chat = open();
+    await chat.sendMessage({ text: 'What is it?', files: [{ type: 'file', mediaType: 'image/png', url }] });
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, ['text done: A dot.']);
+    const [item] = made[before]?.request.prompt ?? [];
+    assert.ok(item?.kind === 'user' && item.attachments?.length === 1, JSON.stringify(item));
+    const wrong = open({ id: 'd' });
+    await wrong.sendMessage({ text: 'And?', files: [{ type: 'file', mediaType: 'image/png', url: 'data:,no' }] });
+    assert.match(wrong.error?.message ?? '', /`messages\[0\]\.parts\[0\]\.url` must be base64/);
+  });
+
+  test('a file that the run made is shown with its address', async (t) => {
+    cites(t, 'compatible-20-ui-files');
+    const missing = await missingBubblewrap();
+    if (missing !== null) return t.skip(missing);
+    const work = defineAgency({ name: 'Work', agents: [agent('Writer', { sandbox: true, files: true })] });
+    await using own = await ScriptedServer.start({ store, agencies: { work }, env: { RUNWIRE_SANDBOX: 'auto' } });
+    const path = '/app/mnt/notes/a b.txt';
+    play(own, { Writer: [calls(['c1', 'write_file', { path, content: 'Hi' }]), say('Written.')] });
+    const apiIntegrationId = await own.integration({ agency: 'work', fileAccess: 'all' });
+    const chat = open({ api: `${own.server.url}/v2/integrations/${apiIntegrationId}/ai-sdk/chat` });
+    await chat.sendMessage({ text: 'Write.' });
+    assert.equal(chat.error, undefined);
+    const file = chat.lastMessage?.parts.find(({ type }) => type === 'file');
+    assert.ok(file?.type === 'file', chat.parts.join('\n'));
+    const about = { path, name: 'a b.txt', size: 2, change: 'created' };
+    assert.deepEqual([file.mediaType, file.providerMetadata], ['text/plain', { runwire: about }]);
+    const answer = await fetch(file.url, { headers: { authorization: `Bearer ${TEST_API_KEY}` } });
+    assert.deepEqual([answer.status, await answer.text()], [200, 'Hi']);
+  });
+
+  test('a body that useChat would not send is refused by its field', async (t) => {
+    cites(t, 'compatible-20-ui-invalid', 'compatible-20-ui-member');
+    const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+    const good = { id: 'c', messages: [user] };
+    const wrong: readonly (readonly [object, RegExp])[] = [
+      [{ messages: [user] }, /^`id` is missing/],
+      [{ ...good, messages: [] }, /^`messages` must have a message/],
+      [{ ...good, messages: [{ ...user, role: 'tool' }] }, /^`messages\[0\]\.role` must be/],
+      [{ ...good, trigger: 'resume-stream' }, /^`trigger` must be/],
+      [
+        { ...good, messages: [{ ...user, parts: [{ type: 'text' }] }] },
+        /^`messages\[0\]\.parts\[0\]\.text` is missing/,
+      ],
+      [{ ...good, clientTools: [{ name: 'a b' }] }, /^`clientTools\[0\]\.name` must have/],
+      [{ ...good, agent: 'Nobody' }, /^`agent` is not an entry point/],
+      [{ ...good, id: 'a\u0000' }, /^`id` must have 1–256 characters/],
+      [{ ...good, messages: [{ ...user, id: 'x'.repeat(257) }] }, /^`messages\[0\]\.id` must have 1–256/],
+      [{ ...good, user_context: 'x'.repeat(300_000) }, /^`user_context` must be at most/],
+    ];
+    for (const [body, sentence] of wrong) {
+      const answer = await post('', body);
+      const { error } = (await answer.json()) as { error: string };
+      assert.match(error, sentence);
+      assert.deepEqual([answer.status, answer.headers.get('x-agent-run-admitted')], [400, 'false'], error);
+    }
+    assert.equal((await post('?whenBusy=never', good)).status, 400);
+    assert.equal((await runs()).length, 0);
   });
 }
 

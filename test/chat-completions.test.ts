@@ -71,7 +71,7 @@ function tests(store: StoreName): void {
     const openai = new OpenAI({ baseURL, apiKey: TEST_API_KEY });
     const langchain = (more: object = {}) =>
       new ChatOpenAI({ model: id, apiKey: TEST_API_KEY, configuration: { baseURL }, maxRetries: 0, ...more });
-    const listRuns = async () => (await rig.api.get(`/v2/integrations/${id}/runs`)).body.items;
+    const listRuns = async () => (await rig.api.get(`/v2/integrations/${id}/runs?limit=200`)).body.items;
     return { id, openai, langchain, listRuns, ...foreign(rig.api, base) };
   }
   const hello = [{ role: 'user' as const, content: 'Hello' }];
@@ -228,9 +228,9 @@ function tests(store: StoreName): void {
 
   test('LangChain calls, streams, uses tools and reads usage', async (t) => {
     cites(t, 'compatible-20-chat-ignored');
-    const { langchain, post } = await connect({ clientTools: true });
+    const { langchain, post, listRuns } = await connect({ clientTools: true });
     const made = play(rig, {
-      Lead: [say('Hi.'), say('One two'), calls(['c1', 'weather', {}]), say('Sunny.'), say('x')],
+      Lead: [say('Hi.'), say('One two'), calls(['c1', 'weather', {}]), say('Sunny.'), say('Sunny again.'), say('x')],
     });
     const answer = await langchain({ temperature: 0.5 }).invoke([
       new SystemMessage('Be brief.'),
@@ -254,6 +254,12 @@ function tests(store: StoreName): void {
     ];
     assert.equal((await model.invoke(history)).text, 'Sunny.');
     assert.ok(made.at(-1)?.request.prompt.some((item) => item.kind === 'tool_output' && item.output === 'sunny'));
+    const [answered, asking] = await listRuns();
+    assert.deepEqual([answered.continues, answered.chatId], [asking.runId, asking.chatId]);
+    // The question is answered, so the same messages are the history of another chat.
+    assert.equal((await model.invoke(history)).text, 'Sunny again.');
+    const [imported] = await listRuns();
+    assert.notEqual(imported.chatId, asking.chatId);
     const sent = {
       messages: [{ role: 'system', content: 'Brief.' }, ...hello],
       temperature: 1,
@@ -262,6 +268,28 @@ function tests(store: StoreName): void {
     };
     const { headers } = await post('/chat/completions', sent);
     assert.equal(headers.get('x-runwire-ignored'), 'messages[0].content, temperature, seed, stream_options.other');
+  });
+
+  test('outputs continue the chat of their questions, only for its member', async (t) => {
+    cites(t, 'compatible-20-chat-continues');
+    const { id, openai, listRuns } = await connect({ clientTools: true });
+    for (const name of ['ann', 'bob']) await rig.member(id, name);
+    play(rig, { Lead: [calls(['c1', 'weather', {}]), say('For Bob.'), say('For Ann.')] });
+    const question = [{ role: 'user' as const, content: 'Weather?' }];
+    const tools = [WEATHER];
+    const asked = await openai.chat.completions.create({ model: id, messages: question, tools, user: 'ann' });
+    const message = asked.choices[0]?.message;
+    assert.ok(message?.tool_calls !== undefined);
+    const output = { role: 'tool' as const, tool_call_id: message.tool_calls[0]?.id ?? '', content: 'sunny' };
+    const messages = [...question, message, output, { role: 'user' as const, content: 'In one word.' }];
+    const text = async (user: string) => {
+      const answer = await openai.chat.completions.create({ model: id, messages, tools, user });
+      return answer.choices[0]?.message.content;
+    };
+    assert.deepEqual([await text('bob'), await text('ann')], ['For Bob.', 'For Ann.']);
+    const [ofAnn, ofBob, first] = await listRuns();
+    assert.deepEqual([ofAnn.continues, ofAnn.chatId, ofBob.continues], [first.runId, first.chatId, null]);
+    assert.notEqual(ofBob.chatId, first.chatId);
   });
 
   test('images come as data URLs', async () => {

@@ -228,6 +228,7 @@ function tests(store: StoreName): void {
       title: null,
       forkedFrom: null,
       replacedBy: null,
+      transient: false,
       metadata: null,
     });
     assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);

@@ -13,6 +13,8 @@ const LIMIT_OF_ONE = { unit: 'runs', limit: 1, period: 'lifetime' };
 
 const ACTIVE: ReadonlySet<string> = new Set(['admitted', 'running']);
 
+const CHAT_COMPLETIONS = COMPATIBLE_CASES[0] as CompatibleCase;
+
 let requests = 0;
 const given = (more: Partial<StartedBy> = {}): StartedBy => {
   requests += 1;
@@ -174,7 +176,7 @@ function tests(store: StoreName): void {
       const answer = await refusal(
         await openStream(url, { method: 'POST', headers: sent, body: JSON.stringify(body) }),
       );
-      return [answer.status, answer.admitted, answer.body.error.code];
+      return [answer.status, answer.admitted, CHAT_COMPLETIONS.getCode(answer.body)];
     };
     const wrong = [400, 'false', 'invalid_request'];
     const user = (content: unknown) => ({ role: 'user', content });

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { storedState } from './support/ask-store.ts';
+import { askStore, storedState } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, fileAt } from './support/attachment-rig.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -66,6 +67,13 @@ function tests(store: StoreName): void {
     );
     assert.equal(messages[1].agent, 'Concierge');
     assert.equal((await rig.api.get(`/v2/integrations/${apiIntegrationId}/usage`)).body.items.length, 2);
+  });
+
+  test('the sample of docs/imported-history.md is accepted as written', async () => {
+    const [sample = ''] = listSamples('docs/imported-history.md', 'json');
+    await rig.integration({ apiIntegrationId: 'shop', agency: 'test' });
+    const { call } = await rig.answer(JSON.parse(sample));
+    assert.equal(call.request.prompt.length, 7);
   });
 
   test('items before the first text of the user are a turn, and empty texts are not sent', async (t) => {
@@ -248,6 +256,57 @@ function tests(store: StoreName): void {
     for (const run of runs) assert.equal((await run).status, 200);
     const { active, metadata } = (await own.api.get(`${below}/members/bob`)).body;
     assert.deepEqual([active, metadata], [true, {}]);
+  });
+
+  test('a transient chat is not listed and is deleted some days after its last run', async (t) => {
+    cites(t, 'compatible-19-transient');
+    // The sweep of a server that keeps events for 0 days deletes it; that of the other one does not.
+    await using own = await ScriptedServer.start({ store, limits: { logMs: 0, sweepMs: 3_600_000 } });
+    const apiIntegrationId = await own.integration({ agency: 'test' });
+    const below = `/v2/integrations/${apiIntegrationId}`;
+    const body = { messages: [{ role: 'user', content: 'Hi' }] };
+    const begin = async () => {
+      const answer = own.api.post(`${below}/openai/v1/chat/completions`, body);
+      return { answer, call: await own.controller.nextCall() };
+    };
+    const end = async ({ answer, call }: Awaited<ReturnType<typeof begin>>) => {
+      await call.text('Hello.');
+      await call.end();
+      return String((await answer).headers.get('x-chat-id'));
+    };
+    const ended = await end(await begin());
+    const active = await begin();
+    await own.answer({ apiIntegrationId, chatId: 'listed', message: 'Hi' });
+    const chat = (id: string) => own.api.get(`${below}/chats/${id}`);
+    assert.equal((await chat(ended)).body.transient, true);
+    assert.equal((await chat('listed')).body.transient, false);
+    const listed = (await own.api.get(`${below}/chats`)).body.items;
+    assert.deepEqual(
+      listed.map(({ chatId }: { chatId: string }) => chatId),
+      ['listed'],
+    );
+    assert.equal(await own.server.server.probes.sweepTransients(), 1);
+    assert.equal((await chat(ended)).status, 404);
+    const second = await end(active);
+    assert.equal((await chat(second)).status, 200, 'its run was active');
+    await eventually('the other one is deleted', async () => (await own.server.server.probes.sweepTransients()) === 1);
+    assert.deepEqual([(await chat(second)).status, (await chat('listed')).status], [404, 200]);
+    assert.equal((await own.api.get(`${below}/usage`)).body.items.length, 3);
+    assert.deepEqual(await askStore(own.server.dataDir, 'select chat_key from transient_chats'), []);
+  });
+
+  test('a transient chat stays as long as its last run is not old enough', async (t) => {
+    cites(t, 'compatible-19-transient');
+    await using own = await ScriptedServer.start({ store, limits: { sweepMs: 3_600_000 } });
+    const apiIntegrationId = await own.integration({ agency: 'test' });
+    const below = `/v2/integrations/${apiIntegrationId}`;
+    const answer = own.api.post(`${below}/openai/v1/chat/completions`, { messages: [{ role: 'user', content: 'Hi' }] });
+    const call = await own.controller.nextCall();
+    await call.text('Hello.');
+    await call.end();
+    const id = (await answer).headers.get('x-chat-id');
+    assert.equal(await own.server.server.probes.sweepTransients(), 0);
+    assert.equal((await own.api.get(`${below}/chats/${id}`)).status, 200);
   });
 
   test('a run that is taken over has its instructions and its history', async (t) => {

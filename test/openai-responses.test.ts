@@ -343,6 +343,99 @@ function tests(store: StoreName): void {
     assert.equal(body.numMessages, 4);
     await client.conversations.delete(conversation);
     assert.equal((await refused(client.conversations.retrieve(conversation))).status, 404);
+    const gone = await refused(client.responses.create({ conversation, input: 'Third' }));
+    assert.deepEqual([gone.status, gone.code], [404, 'chat_not_found']);
+  });
+
+  test('`previous_response_id` continues the chat, or a fork of it', async (t) => {
+    cites(t, 'compatible-20-responses-previous');
+    const { client, id } = await open();
+    const made = playHere({ Lead: ['One.', 'Two.', 'Three.', 'Four.'].map((text) => say(text)) });
+    const first = await client.responses.create({ input: 'First' });
+    const second = await client.responses.create({ input: 'Second', previous_response_id: first.id });
+    assert.equal(second.conversation?.id, first.conversation?.id);
+    assert.equal(second.previous_response_id, first.id);
+    const other = await client.responses.create({ input: 'Other', previous_response_id: first.id });
+    assert.notEqual(other.conversation?.id, first.conversation?.id);
+    const further = await client.responses.create({ input: 'More', previous_response_id: other.id });
+    assert.equal(further.conversation?.id, other.conversation?.id);
+    const texts = (index: number) =>
+      made()[index]?.request.prompt.flatMap((item) => ('text' in item ? [item.text] : []));
+    assert.deepEqual(texts(2), ['First', 'One.', 'Other']);
+    assert.deepEqual(texts(3), ['First', 'One.', 'Other', 'Three.', 'More']);
+    const { body } = await rig.api.get(`/v2/integrations/${id}/chats/${other.conversation?.id}`);
+    assert.equal(body.forkedFrom.chatId, first.conversation?.id);
+    const unknown = await refused(client.responses.create({ input: 'Hi', previous_response_id: 'resp_none' }));
+    assert.deepEqual([unknown.status, unknown.code], [404, 'run_not_found']);
+  });
+
+  test('earlier items become the history of a transient chat', async (t) => {
+    cites(t, 'compatible-20-responses-history');
+    const { client } = await open({ callerInstructions: true });
+    const made = playHere({ Lead: [calls(['c1', 'clock', {}]), say('Noon.'), say('Still noon.'), say('Short.')] });
+    const first = await client.responses.create({ input: 'Time?', store: false });
+    assert.equal((first as unknown as { store: boolean }).store, false);
+    const { response } = await readAll(
+      await client.responses.create({
+        stream: true,
+        input: [
+          { role: 'developer', content: 'Be brief.' },
+          { role: 'user', content: 'Time?' },
+          ...(first.output as never[]),
+          { role: 'user', content: [{ type: 'input_text', text: 'And now?' }] },
+        ],
+      }),
+    );
+    assert.deepEqual(shownItems(response), [['message', 'completed', 'Still noon.']]);
+    const { request } = made()[2] ?? {};
+    assert.match(request?.instructions ?? '', /Be brief\.$/);
+    assert.deepEqual(
+      request?.prompt.map((item) => [
+        item.kind,
+        'text' in item ? item.text : 'output' in item ? item.output : item.name,
+      ]),
+      [
+        ['user', 'Time?'],
+        ['tool_call', 'clock'],
+        ['tool_output', '12:00'],
+        ['assistant', 'Noon.'],
+        ['user', 'And now?'],
+      ],
+    );
+    const { id: conversation } = await client.conversations.create({
+      items: [
+        { type: 'message', role: 'user', content: 'Hello' },
+        { type: 'message', role: 'assistant', content: 'Hi there.' },
+      ],
+    });
+    await client.responses.create({ conversation, input: 'Say it shorter.' });
+    assert.equal(made()[3]?.request.prompt.length, 3);
+  });
+
+  test('outputs continue the chat that asked, by the ids of the calls alone', async (t) => {
+    cites(t, 'compatible-20-responses-stateless');
+    const { client, id } = await open({ clientTools: true });
+    const made = playHere({ Lead: [calls(['c1', 'where', {}]), say('There.'), say('Imported.')] });
+    const tools = [{ type: 'function' as const, name: 'where', parameters: { type: 'object' }, strict: false }];
+    const asked = await client.responses.create({ input: 'Where?', tools });
+    const call = asked.output[0];
+    assert.ok(call?.type === 'function_call');
+    const input = [
+      { role: 'user' as const, content: 'Where?' },
+      call,
+      { type: 'function_call_output' as const, call_id: call.call_id, output: 'Here' },
+    ];
+    const next = await client.responses.create({ input, tools });
+    assert.equal(next.conversation?.id, asked.conversation?.id);
+    assert.deepEqual(shownItems(next), [['message', 'completed', 'There.']]);
+    // The question is answered, so the same items are history now.
+    const again = await client.responses.create({ input, tools });
+    assert.notEqual(again.conversation?.id, asked.conversation?.id);
+    assert.deepEqual(
+      made()[2]?.request.prompt.map(({ kind }) => kind),
+      ['user', 'tool_call', 'tool_output'],
+    );
+    assert.equal((await rig.api.get(`/v2/integrations/${id}/runs`)).body.items.length, 3);
   });
 
   test('a busy chat is refused once', async () => {

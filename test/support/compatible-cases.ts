@@ -68,6 +68,23 @@ export const COMPATIBLE_CASES: readonly CompatibleCase[] = [
     namesChat: true,
     ...ownErrors,
   },
+  {
+    name: 'AG-UI',
+    path: '/ag-ui?whenBusy=refuse',
+    body: ({ message, chatId, requestId }) => ({
+      threadId: chatId ?? `chat-${requestId}`,
+      runId: requestId,
+      messages: [{ id: requestId, role: 'user', content: message }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    }),
+    headers: consumer,
+    usageRequestId: ({ requestId }) => requestId,
+    namesChat: true,
+    ...ownErrors,
+  },
   ...['get_response_stream', 'get_response'].map(
     (operation): CompatibleCase => ({
       name: `agency-swarm, ${operation}`,

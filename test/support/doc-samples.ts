@@ -10,7 +10,7 @@ import { root } from './cli-process.ts';
 export const run = promisify(execFile);
 
 /** Languages of fences that a reader can paste. A fence without a language is an illustration. */
-export type SampleLanguage = 'sh' | 'ts' | 'js' | 'python' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
+export type SampleLanguage = 'sh' | 'ts' | 'js' | 'jsx' | 'python' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
 
 /**
  * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and
@@ -23,12 +23,14 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/accounts.md': { sh: 7, json: 2 },
   'docs/ag-ui.md': { ts: 1 },
   'docs/agencies.md': { yaml: 1, markdown: 1, json: 1 },
+  'docs/ai-sdk.md': { js: 1, jsx: 1 },
   'docs/agency-swarm-clients.md': { sh: 1, python: 1 },
   'docs/agency-process.md': { yaml: 1, ts: 1 },
   'docs/attachment-links.md': { sh: 4 },
   'docs/attachments.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
   'docs/chats.md': { sh: 6, json: 1 },
+  'docs/imported-history.md': { json: 1 },
   'docs/client-python.md': { sh: 1, python: 9 },
   'docs/client-tokens.md': { sh: 1, js: 1 },
   'docs/client.md': { ts: 9 },

@@ -383,8 +383,8 @@ export const errors = {
   answer_restarted: {
     status: null,
     sentence:
-      'The node of the run stopped, and text that was already sent became void; send the request again with the same ' +
-      '`Idempotency-Key` to read the new answer.',
+      'The node of the run stopped, and text that was already sent became void; send exactly the same ' +
+      'request again to read the new answer.',
     retryable: true,
     inStream: true,
   },

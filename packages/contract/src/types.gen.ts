@@ -1060,6 +1060,10 @@ export interface Chat {
    */
   replacedBy: string | null;
   /**
+   * True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.
+   */
+  transient: boolean;
+  /**
    * Data of your own, at most 16 KiB as JSON. Null if the chat has none.
    */
   metadata: {

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import type { RunRequest } from '@runwire/client';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, reach } from '../connection.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
@@ -8,6 +10,8 @@ import { showRun } from '../show-run.ts';
 interface RunCommandOptions extends RequestOptions {
   readonly request?: string;
   readonly quiet?: true;
+  readonly history?: string;
+  readonly instructions?: string;
 }
 
 export function addRunCommand(program: CliCommand, { env }: Context): void {
@@ -29,6 +33,8 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
     })
     .argument('[MESSAGE]')
     .option('--request <ID>', 'your own id of the request (usageRequestId): the same id never runs twice')
+    .option('--history <FILE>', 'a file with earlier turns as a JSON array; only for a new chat')
+    .option('--instructions <TEXT>', 'more instructions for this run; the integration must have callerInstructions')
     .option('-q, --quiet', 'no tools on standard error')
     .printsJson('print how the run ended as JSON, with its text')
     .asksIntegration()
@@ -36,11 +42,30 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
       const { request } = options;
       if (request?.trim() === '') throw new UsageError('--request is blank; write an id, such as `order-17`.');
       const content = await toMessage(message);
+      const { instructions } = options;
+      const history = options.history === undefined ? undefined : await readHistory(options.history);
       const client = await connectToIntegration(env, options);
       await reach(client);
-      const run = client.run({ ...toRequest(options), usageRequestId: request, message: content });
+      const run = client.run({
+        ...toRequest(options),
+        usageRequestId: request,
+        message: content,
+        history,
+        instructions,
+      });
       await showRun(run, options, command);
     });
+}
+
+/** The server checks the items. */
+async function readHistory(file: string): Promise<RunRequest['history']> {
+  try {
+    const items: unknown = JSON.parse(await readFile(file, 'utf8'));
+    if (Array.isArray(items)) return items;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw new UsageError(`--history: the file \`${file}\` cannot be read.`);
+  }
+  throw new UsageError(`--history: the file \`${file}\` has no JSON array; write the turns as \`history\` has them.`);
 }
 
 async function toMessage(argument: string | undefined): Promise<string> {

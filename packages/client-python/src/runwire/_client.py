@@ -68,6 +68,8 @@ class Runwire(_Client[ApiKey], Api):
         sandbox_files: Sequence[SandboxFile] | None = None,
         answers: Sequence[Mapping[str, Any]] | None = None,
         client_tools: Sequence[Mapping[str, Any]] | None = None,
+        history: Sequence[Mapping[str, Any]] | None = None,
+        instructions: str | None = None,
         integration: str | None = None,
         tools: Tools | None = None,
         on_approval: OnApproval | None = None,
@@ -89,6 +91,8 @@ class Runwire(_Client[ApiKey], Api):
             "sandboxFiles": sandbox_files,
             "answers": answers,
             "clientTools": client_tools,
+            "history": history,
+            "instructions": instructions,
         }
         answering = Answering(tools or {}, on_approval, self._transport.io)
         reader = finish(_start(self._transport, fields, integration, answering))
@@ -134,6 +138,8 @@ class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
         sandbox_files: Sequence[SandboxFile] | None = None,
         answers: Sequence[Mapping[str, Any]] | None = None,
         client_tools: Sequence[Mapping[str, Any]] | None = None,
+        history: Sequence[Mapping[str, Any]] | None = None,
+        instructions: str | None = None,
         integration: str | None = None,
         tools: Tools | None = None,
         on_approval: AsyncOnApproval | None = None,
@@ -155,6 +161,8 @@ class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
             "sandboxFiles": sandbox_files,
             "answers": answers,
             "clientTools": client_tools,
+            "history": history,
+            "instructions": instructions,
         }
         answering = Answering(tools or {}, on_approval, self._transport.io)
         reader = await _start(self._transport, fields, integration, answering)

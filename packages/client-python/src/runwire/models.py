@@ -323,6 +323,8 @@ class Chat(TypedDict):
     """The chat that this one continues, and the last run that both have. Null if it is no fork."""
     replacedBy: str | None
     """The chat that took over the id of this one. Null if none did."""
+    transient: bool
+    """True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended."""
     metadata: dict[str, Any] | None
     """Data of your own, at most 16 KiB as JSON. Null if the chat has none."""
 

@@ -58,6 +58,7 @@ export const Chat = named(
       title: title(),
       forkedFrom: forkedFrom(),
       replacedBy: nullable(text('The chat that took over the id of this one. Null if none did.')),
+      transient: flag('True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.'),
       metadata: metadata(),
     },
     { description: 'A chat.' },

@@ -21,10 +21,19 @@ import {
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { claimBlobs } from '../files/pending-blobs.ts';
 import { insertActiveRun, NO_MEMBER } from '../store/queries/active-runs.ts';
-import { bindAlias, growChat, insertChat, insertMessage, insertRun, storeExtras } from '../store/queries/admission.ts';
+import {
+  bindAlias,
+  growChat,
+  insertChat,
+  insertMessage,
+  insertRun,
+  insertTransientChat,
+  storeExtras,
+} from '../store/queries/admission.ts';
 import { freeBlob } from '../store/queries/attachments.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
+import { insertTransientMark } from '../store/queries/transient-chats.ts';
 import type { Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -86,12 +95,13 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
   const chatKey = chat?.chatKey ?? newChatKey();
   const chatId = chat?.chatId ?? request.chatId ?? ownChatId(chatKey);
+  const isTransient = chat === null && request.chatRules.isTransient;
   const textBytes = messageBytes + (history.length === 0 ? 0 : countTextBytes(history));
   if (decision.registersMember && consumerId !== null) await registerMember(tx, integrationId, consumerId, now);
   // All statements are sent together: that is one round trip to the database.
   const joined =
     chat === null
-      ? tx.run(insertChat, {
+      ? tx.run(isTransient ? insertTransientChat : insertChat, {
           chat_key: chatKey,
           integration_id: integrationId,
           chat_id: chatId,
@@ -109,6 +119,8 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           knownQuestionsJson: chat.questionsJson,
           now,
         });
+  // Due immediately: the sweep finds out when its last run ended.
+  const marked = isTransient && tx.run(insertTransientMark, { chat_key: chatKey, due_at: now });
   const messageWritten = tx.run(insertMessage, {
     message_id: newId('msg'),
     chat_key: chatKey,
@@ -180,7 +192,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     chat !== null && hasHistory && !keepAttachments
       ? refreshesRefusal(tx, chatKey, request.refreshes, now)
       : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links, importedIds]);
+  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links, importedIds, marked]);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.

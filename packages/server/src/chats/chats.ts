@@ -43,7 +43,13 @@ import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
 import { storeImported } from './store-imported.ts';
 
 /** The columns that a chat's status does not have. */
-type RecordColumns = 'title_json' | 'metadata_json' | 'forked_run_id' | 'forked_from_id' | 'replaced_by_id';
+type RecordColumns =
+  | 'title_json'
+  | 'metadata_json'
+  | 'forked_run_id'
+  | 'forked_from_id'
+  | 'replaced_by_id'
+  | 'transient';
 
 /** The fields of a chat that its status has too. */
 export function shortChatJson(row: Omit<ChatRow, RecordColumns>) {
@@ -76,6 +82,7 @@ const recordJson = (row: ChatRow) => ({
   title: getTitle(row),
   forkedFrom: row.forked_from_id === null ? null : { chatId: row.forked_from_id, runId: row.forked_run_id },
   replacedBy: row.replaced_by_id,
+  transient: row.transient === 1,
 });
 
 /** Returns the JSON of a chat in a list. The metadata can be long, so it is not parsed. */

@@ -50,6 +50,7 @@ export async function compose(
     sweepNodes: () => sweeps.nodes.sweep(),
     sweepRollups: () => sweeps.rollups.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
+    sweepTransients: () => sweeps.transients.sweep(),
   };
   const nodeStats = () => ({
     openStreams: probes.openStreams(),

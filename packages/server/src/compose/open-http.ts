@@ -117,7 +117,7 @@ function addRunRoutes(
   app: App,
   { store, config, limits, metrics, agencies }: Foundation,
   { pages, turns, reads, changes }: OpenedAccounts,
-  { admission, runReads, eventLog, streams, cancel, chats }: OpenedRuns & { readonly chats: Chats },
+  { admission, runReads, eventLog, streams, cancel, attachments, chats }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
@@ -136,6 +136,7 @@ function addRunRoutes(
     runReads,
     steps,
     chats,
+    blobs: attachments.blobs,
     cancel,
     eventLog,
     streams,

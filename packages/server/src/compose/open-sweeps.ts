@@ -1,5 +1,6 @@
 import { SignInSweep } from '../accounts/sign-in-sweep.ts';
 import { BlobSweep } from '../attachments/blob-sweep.ts';
+import { TransientSweep } from '../chats/transient-sweep.ts';
 import { Retention } from '../eventlog/retention.ts';
 import { FileSweep } from '../files/file-sweep.ts';
 import { NodeSweep } from '../nodes/node-sweep.ts';
@@ -15,6 +16,7 @@ export function openSweeps(foundation: Foundation) {
     files: stack.use(new FileSweep({ store, logger, settleUploads, sweepDrops }, limits)),
     nodes: stack.use(new NodeSweep(store, limits, logger)),
     rollups: stack.use(new RollupSweep(store, limits.sweepMs, logger)),
+    transients: stack.use(new TransientSweep(store, limits, logger)),
     signIns: stack.use(new SignInSweep(store, limits, logger)),
   };
 }

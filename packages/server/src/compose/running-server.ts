@@ -57,6 +57,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepNodes: () => Promise<number>;
     /** Deletes sessions, set-up links and failed sign-ins that ended by their time. Resolves to their number. */
     readonly sweepRollups: () => Promise<number>;
+    /** Deletes transient chats that are due. */
+    readonly sweepTransients: () => Promise<number>;
     readonly sweepSignIns: () => Promise<number>;
   };
 }

@@ -26,9 +26,17 @@ export interface ChatsTable {
   /** The id and the alias that another chat took over. */
   former_chat_id: Generated<ChatId | null>;
   former_alias: Generated<string | null>;
+  /** 1 if the chat is not listed and is deleted some days after its last run. Such a chat has a row of `transient_chats`. */
+  transient: Generated<number>;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+}
+
+/** When the sweep looks at a transient chat next. The row can outlive the chat until then. */
+export interface TransientChatsTable {
+  chat_key: ChatKey;
+  due_at: number;
 }
 
 export interface MessagesTable {

@@ -6,7 +6,7 @@ import type { FileAccess } from '../domain/file/file-access.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
-import type { ChatsTable, MessagesTable } from './chat-tables.ts';
+import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
 import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
@@ -429,6 +429,7 @@ export interface Schema {
   integrations: IntegrationsTable;
   members: MembersTable;
   chats: ChatsTable;
+  transient_chats: TransientChatsTable;
   messages: MessagesTable;
   runs: RunsTable;
   active_runs: ActiveRunsTable;

@@ -1,5 +1,6 @@
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { AgUiEncoder } from '@runwire/server/src/http/compatible/ag-ui/ag-ui-encoder.ts';
+import { UiAnswer } from '@runwire/server/src/http/compatible/ai-sdk/ui-answer.ts';
 import { AskCall } from '@runwire/server/src/http/compatible/mcp/ask-call.ts';
 import { ChunkEncoder } from '@runwire/server/src/http/compatible/openai/chat-completions/chunk-encoder.ts';
 
@@ -29,7 +30,17 @@ function keepRunning(): Overrides {
   return {};
 }
 
+/** The UI message stream does not remove what became void. */
+function ignoreReset(): Overrides {
+  const { read } = UiAnswer.prototype;
+  UiAnswer.prototype.read = function (this: UiAnswer, event) {
+    if (event.type !== 'resumed') read.call(this, event);
+  };
+  return {};
+}
+
 export const COMPATIBLE_FAULTS = {
+  'ignore-reset': ignoreReset,
   'end-quietly': endQuietly,
   'leave-open': leaveOpen,
   'keep-running-after-cancel': keepRunning,

@@ -82,7 +82,7 @@ const shortChat = {
   updatedAt: COMPLETED_AT,
 };
 
-export const chat = { ...shortChat, title: null, forkedFrom: null, replacedBy: null, metadata: null };
+export const chat = { ...shortChat, title: null, forkedFrom: null, replacedBy: null, transient: false, metadata: null };
 
 export const chatStatus = { ...shortChat, chatDeleted: false, run: shortRun };
 

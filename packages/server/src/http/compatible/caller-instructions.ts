@@ -3,7 +3,7 @@ import type { CompatibleCall } from './compatible-route.ts';
 
 const MAX_BYTES = 32_768;
 
-/** A text of a request that instructs the agent, and the field that has it. */
+/** A request's text that instructs the agent, and the field that has it. */
 export interface SentInstructions {
   readonly name: string;
   readonly text: string;

@@ -1,6 +1,7 @@
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
+import type { CreateChatDeps } from '../../admission/create-chat.ts';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { Chats } from '../../chats/chats.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -23,12 +24,13 @@ export interface CompatibleDeps {
   readonly runReads: RunReads;
   readonly steps: RunRoutesDeps['steps'];
   readonly chats: Chats;
+  readonly blobs: CreateChatDeps['blobs'];
   readonly cancel: CancelDeps;
   readonly eventLog: EventLog;
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
-  readonly limits: InlineLimits;
+  readonly limits: InlineLimits & { readonly userContextBytes: number };
   readonly publicUrl: string | null;
   /** The runs whose answer a run continues, oldest first. */
   readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;

@@ -194,8 +194,8 @@ function toCompletion(
     chatId: chatId === null ? null : chosenChatId(checkedId('chat', chatId) ?? ''),
     aliasChatId: null,
     agent,
-    // A header or a client token can name the member too: without it, another member's request would be a replay. Nobody
-    // knows an id that is made here, so nothing is compared with it.
+    // A header or a client token can name the member too: without it, another member's request would be a replay. An id
+    // that is made here is never sent again, so nothing is compared with it.
     fingerprint:
       given.usageRequestId === null ? null : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,

@@ -35,13 +35,13 @@ export class HistoryTurns {
     this.#calls.set(callId, call);
     const { answers } = this.#turn();
     const last = answers.at(-1);
-    // Calls of one answer follow each other without an output between them.
+    // One answer's calls follow each other without an output between them.
     if (last?.kind === 'calls' && last.calls.every(({ output }) => output === null)) {
       answers[answers.length - 1] = { kind: 'calls', calls: [...last.calls, call] };
     } else answers.push({ kind: 'calls', calls: [call] });
   }
 
-  /** The output of an unknown call, or a second output of a call, is left out. */
+  /** An unknown call's output, or a call's second output, is left out. */
   output(callId: string, output: string, failed = false): void {
     const call = this.#calls.get(callId);
     if (call === undefined || call.output !== null) return;

@@ -13,7 +13,7 @@ export interface PartRules {
   readonly limits: InlineLimits;
 }
 
-/** The content of one message. */
+/** One message's content. */
 export interface MessageContent {
   readonly text: string;
   readonly attachments: readonly RequestAttachment[];

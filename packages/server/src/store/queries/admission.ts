@@ -67,27 +67,31 @@ export const admissionFacts = statement(
   { gathers: { order: 0, types: { dayFirst: 'bigint', weekFirst: 'bigint', monthFirst: 'bigint' } } },
 );
 
-export const insertChat = insertInto(
-  'chats',
-  [
-    'chat_key',
-    'integration_id',
-    'chat_id',
-    'alias',
-    'consumer_id',
-    'num_messages',
-    'text_bytes',
-    'created_at',
-    { updated_at: sameAs('created_at') },
-  ],
-  {
-    gathers: {
-      order: CHAT_ORDER,
-      types: { num_messages: 'bigint', text_bytes: 'bigint', created_at: 'bigint' },
-      key: (p) => p.chat_key,
-    },
-  },
-);
+const NEW_CHAT_COLUMNS = [
+  'chat_key',
+  'integration_id',
+  'chat_id',
+  'alias',
+  'consumer_id',
+  'num_messages',
+  'text_bytes',
+  'created_at',
+  { updated_at: sameAs('created_at') },
+] as const;
+
+const NEW_CHAT_GATHERS = {
+  order: CHAT_ORDER,
+  types: { num_messages: 'bigint', text_bytes: 'bigint', created_at: 'bigint' },
+  key: (p: { readonly chat_key: string }) => p.chat_key,
+} as const;
+
+export const insertChat = insertInto('chats', [...NEW_CHAT_COLUMNS], { gathers: NEW_CHAT_GATHERS });
+
+/** The same for a transient chat. Insert its row of `transient_chats` too. */
+export const insertTransientChat = {
+  ...insertInto('chats', [...NEW_CHAT_COLUMNS, { transient: sql<number>`1` }], { gathers: NEW_CHAT_GATHERS }),
+  name: 'insert transient chat',
+};
 
 /**
  * Adds a message to the chat. Replaces the open questions. Changes no row if the chat has other questions than `known`:
@@ -156,7 +160,11 @@ export const insertMessage = statement(
     gathers: {
       order: MESSAGE_ORDER,
       types: { created_at: 'bigint' },
-      reads: { table: 'chats', columns: ['chat_key', 'num_messages'], writtenBy: [insertChat, growChat] },
+      reads: {
+        table: 'chats',
+        columns: ['chat_key', 'num_messages'],
+        writtenBy: [insertChat, insertTransientChat, growChat],
+      },
     },
   },
 );

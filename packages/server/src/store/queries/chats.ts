@@ -31,6 +31,7 @@ const chatColumns = [
   'chats.title_json',
   'chats.metadata_json',
   'chats.questions_json',
+  'chats.transient',
   'chats.forked_run_id',
 ] as const;
 
@@ -77,6 +78,8 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
   const { member, consumerId, status, updatedAfter } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
+    // A literal, because the index has only these.
+    .where(sql<boolean>`chats.transient = 0`)
     .where('chats.replaced_by', 'is', null)
     .$if(member !== null, (chats) => chats.where('chats.consumer_id', '=', member?.consumerId ?? ''))
     .$if(member !== null && member.chatId !== null, (chats) =>

@@ -324,10 +324,7 @@ export interface AskingMember {
 }
 
 /** The member's chats in which these questions are open, one row for each question. */
-export const chatsAsking = (
-  { integrationId, consumerId }: AskingMember,
-  questionIds: readonly string[],
-) =>
+export const chatsAsking = ({ integrationId, consumerId }: AskingMember, questionIds: readonly string[]) =>
   ((db) =>
     db
       .selectFrom('asked_questions as q')

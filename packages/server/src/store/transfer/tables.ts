@@ -15,6 +15,7 @@ export const COPIED_TABLES = [
   'integrations',
   'members',
   'chats',
+  'transient_chats',
   'messages',
   'runs',
   'active_runs',

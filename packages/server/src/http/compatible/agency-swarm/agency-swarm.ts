@@ -29,7 +29,7 @@ const AGENCY_SWARM: CompatibleApi = {
 };
 
 /**
- * The routes of agency-swarm's own server. A client appends the name of an agency to its base URL, or its base URL
+ * Agency-swarm's own routes. A client appends an agency's name to its base URL, or its base URL
  * ends with the name; so each route exists with the agency's id before it, and without.
  */
 export function agencySwarmRoutes(deps: CompatibleDeps): void {
@@ -68,7 +68,7 @@ export function agencySwarmRoutes(deps: CompatibleDeps): void {
   );
 }
 
-/** Clients find the names of agencies by the paths that end with `/get_metadata`. */
+/** Clients find agencies by the paths that end with `/get_metadata`. */
 function discovery(agency: string) {
   const paths = {
     [`/${agency}/get_response`]: { post: {} },
@@ -88,7 +88,7 @@ function checkAgency({ request, settings }: CompatibleCall): void {
   );
 }
 
-/** Agencies of this process have no version if their code is broken. */
+/** Throws if no version could be loaded. */
 function findAgency({ agencies }: Pick<CompatibleDeps, 'agencies'>, { agency }: CompatibleSettings): LoadedAgency {
   const loaded = agencies.find(agency)?.loaded ?? null;
   if (loaded === null) throw new Refusal('agency_unavailable', undefined, {}, 5);

@@ -10,8 +10,8 @@ export interface ChatHistory {
 }
 
 /**
- * Reads `chat_history`: the items of earlier `new_messages`, as this API and agency-swarm's own server send them. The items
- * between agents, which have a `callerAgent`, are left out: they are no part of the conversation with the user.
+ * Reads `chat_history`: earlier `new_messages`, as this API and agency-swarm's own server send them. The items
+ * between agents, which have a `callerAgent`, are left out: the user did not take part in them.
  */
 export function readChatHistory(items: readonly Fields[], rules: PartRules): ChatHistory {
   const turns = new HistoryTurns();
@@ -26,7 +26,7 @@ export function readChatHistory(items: readonly Fields[], rules: PartRules): Cha
       const output = item.any('output');
       turns.output(item.requiredText('call_id'), typeof output === 'string' ? output : JSON.stringify(output));
     }
-    // Reasoning and calls of hosted tools are bound to the provider that made them.
+    // Reasoning and hosted tools' calls are bound to the provider that made them.
   }
   return { turns: turns.turns, instructions };
 }

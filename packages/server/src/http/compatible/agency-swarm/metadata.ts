@@ -1,7 +1,7 @@
 import { type Agencies, toolNames } from '../../../agencies/agencies.ts';
 import type { LoadedAgency, LoadedAgent } from '../../../agencies/loaded-agency.ts';
 
-/** Sizes and distances of the layout, which clients draw as it is. */
+/** Sizes and distances. Clients draw this layout as it is. */
 const WIDTH = 800;
 const AGENT = { width: 120, height: 60 };
 const TOOL = { width: 100, height: 50 };

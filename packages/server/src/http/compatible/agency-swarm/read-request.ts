@@ -9,13 +9,13 @@ import { Fields } from '../fields.ts';
 import { type PartRules, readContent } from '../message-parts.ts';
 import { readChatHistory } from './chat-history.ts';
 
-/** The agents of the integration's agency, and its entry points. */
+/** The agency's agents and entry points. */
 export interface AgencyNames {
   readonly agents: ReadonlySet<string>;
   readonly entryPoints: readonly string[];
 }
 
-/** Reads the body of `get_response` and `get_response_stream`. */
+/** Reads the body that `get_response` and `get_response_stream` have. */
 export function readRequest(call: CompatibleCall, names: AgencyNames, rules: PartRules): CompatibleRequest {
   const { request, ignored } = call;
   const body = Fields.of(request.body);
@@ -71,7 +71,7 @@ interface Message {
   readonly instructions: readonly SentInstructions[];
 }
 
-/** A text, or a list of items of which those of the user are the message. */
+/** A text, or a list of items: the user's are the message. */
 function readMessage(body: Fields, rules: PartRules): Message {
   const sent = body.any('message');
   if (typeof sent === 'string') return { text: sent, attachments: [], instructions: [] };
@@ -94,7 +94,7 @@ function readMessage(body: Fields, rules: PartRules): Message {
 }
 
 /**
- * After a hand-off, clients name the agent that spoke last. Here a hand-off lasts to the end of its run, so the run begins
+ * After a hand-off, clients name the agent that spoke last. Here a hand-off lasts until its run ends, so the run begins
  * with the default agent if that agent is no entry point.
  */
 function readAgent(body: Fields, { agents, entryPoints }: AgencyNames, ignored: Set<string>): string | null {

@@ -7,7 +7,7 @@ import { EventEncoder } from '../event-encoder.ts';
 
 export const newMessagesJson = ({ items }: EndOfRun): string => `[${items.map(newMessageJson).join(',')}]`;
 
-/** The text or the structured value of the run's answer. */
+/** The answer's text or structured value. */
 function answerValue({ items, output }: EndOfRun): unknown {
   if (output !== undefined && output !== null) return output;
   return items.map((item) => (item.kind === 'message' && item.callerAgent === null ? item.text : '')).join('');

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isCallerId } from '../../../domain/ids.ts';
 import { callerInstructions } from '../caller-instructions.ts';
 import { readFunction } from '../caller-tools.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
@@ -34,10 +35,10 @@ export interface StoredChat {
 
 type RequestAnswers = NonNullable<CompatibleRequest['answers']> | null;
 
+const BAD_ID = 'must have 1–256 characters and no control characters';
 const MAX_MESSAGE = 1_000_000;
 const MAX_ID = 256;
 const MAX_TOOLS = 64;
-const MAX_CONTEXT_BYTES = 65_536;
 
 export function readUiRequest({ request }: Pick<CompatibleCall, 'request'>): UiRequest {
   const body = Fields.of(request.body);
@@ -50,6 +51,8 @@ export function readUiRequest({ request }: Pick<CompatibleCall, 'request'>): UiR
   const messages = all.filter(({ role }) => role !== 'system');
   const last = messages.at(-1);
   if (last === undefined) throw body.refusal('messages', 'must have a message');
+  if (!isCallerId(chatId)) throw body.refusal('id', BAD_ID);
+  if (last.id !== '' && !isCallerId(last.id)) throw last.fields.refusal('id', BAD_ID);
   const messageId = body.text('messageId');
   // With outputs and approvals, `messageId` is that of the assistant message.
   const isEdit = messageId !== null && last.role === 'user' && last.id === messageId;
@@ -75,7 +78,7 @@ export function toCompatibleRequest(
   const attachments = isUsers ? getFiles(last, rules) : [];
   const agent = body.text('agent');
   const consumerId = readConsumer(body, call);
-  const userContext = readContext(body, call);
+  const userContext = readContext(body, call, rules.limits.userContextBytes);
   const clientTools = readTools(body);
   const isNew = stored === null;
   const history = isNew ? readHistory(given, rules) : [];
@@ -108,14 +111,14 @@ function readConsumer(body: Fields, { request }: Pick<CompatibleCall, 'request'>
   return headerConsumer(request) ?? (inBody === '' ? null : inBody);
 }
 
-function readContext(body: Fields, { request }: Pick<CompatibleCall, 'request'>): unknown {
+function readContext(body: Fields, { request }: Pick<CompatibleCall, 'request'>, maxBytes: number): unknown {
   const context = body.any('user_context');
   if (context === null) return null;
   if (request.clientToken !== null) {
     throw body.refusal('user_context', 'cannot be sent with a client token; your backend sets it as `userContext`');
   }
-  if (Buffer.byteLength(JSON.stringify(context)) <= MAX_CONTEXT_BYTES) return context;
-  throw body.refusal('user_context', `must be at most ${MAX_CONTEXT_BYTES} bytes of JSON`);
+  if (Buffer.byteLength(JSON.stringify(context)) <= maxBytes) return context;
+  throw body.refusal('user_context', `must be at most ${maxBytes} bytes of JSON`);
 }
 
 function readTools(body: Fields) {

@@ -4,6 +4,7 @@ import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import { continueAsking } from '../../continue-asking.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
 import {
@@ -23,8 +24,8 @@ import { readMessages } from './read-messages.ts';
 
 /** `POST /chat/completions`: starts a run, and answers with its chunks or its completion. */
 export async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const { completion, chunks } = readRequest(deps, call);
-  const started = await deps.starts.admit(OPENAI, call, completion);
+  const { completion, answers, chunks } = readRequest(deps, call);
+  const started = await deps.starts.admit(OPENAI, call, await continueAsking(deps, call, completion, answers));
   const { runId } = started.admission;
   const encoder =
     chunks === null ? new CompletionAnswer(() => cancelQuietly(deps, call.scope, runId)) : new ChunkEncoder(chunks);
@@ -39,6 +40,8 @@ function cancelQuietly({ cancel }: CompatibleDeps, scope: Scope, runId: string):
 
 interface CreateRequest {
   readonly completion: CompatibleRequest;
+  /** The outputs that are the newest messages. */
+  readonly answers: NonNullable<CompatibleRequest['answers']>;
   /** How chunks are made. Null for a plain answer. */
   readonly chunks: ChunkOptions | null;
 }
@@ -70,23 +73,26 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     chatId,
     usageRequestId: idempotencyKey(request),
     userContext,
-    ...(isStored && input.answers.length > 0 ? { answers: input.answers } : {}),
     clientTools,
     history: input.history,
     extras: { instructions, outputSchema, metadata },
     compared: { ...compared, userContext: userContext ?? null },
     chatRules: { isTransient: !isStored },
   };
-  return { completion, chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null };
+  return {
+    completion,
+    answers: input.answers,
+    chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null,
+  };
 }
 
-/** The stored chat that the request continues; null for a chat of its own. A blank header counts as absent. */
+/** The stored chat that the request continues; null for its own chat. A blank header counts as absent. */
 function chatHeader(value: string | string[] | undefined): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null;
   return decodeHeader(value);
 }
 
-/** Ids outside ASCII are percent-encoded in headers, as in `X-Chat-Id` of answers. */
+/** Ids outside ASCII are percent-encoded in headers, as in an answer's `X-Chat-Id`. */
 function decodeHeader(value: string): string {
   try {
     return decodeURIComponent(value);
@@ -95,7 +101,7 @@ function decodeHeader(value: string): string {
   }
 }
 
-/** The tools of the older form, and searches by the provider, would change what the answer is. */
+/** Tools in the older form, and searches by the provider, would change what the answer is. */
 function refuseOthers(body: Fields): void {
   for (const name of ['functions', 'function_call']) {
     if (body.has(name)) throw unsupported(name, 'it is the older form; send `tools`');

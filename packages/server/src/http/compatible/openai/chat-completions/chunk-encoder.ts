@@ -17,7 +17,7 @@ const DONE = 'data: [DONE]\n\n';
 export interface ChunkOptions {
   readonly includeUsage: boolean;
   /**
-   * True if the answer is JSON after a schema. Then it is sent whole at the end: a wrong try of the model is repaired, and a
+   * True if the answer is JSON after a schema. Then it is sent whole at the end: the model's wrong try is repaired, and a
    * client cannot take it back.
    */
   readonly isStructured: boolean;
@@ -31,7 +31,7 @@ export class ChunkEncoder implements Encoder {
   /** The text of every chunk before its `choices`. */
   #head = '';
   #runId = '';
-  /** The last frame of which the client has something. If it becomes void, the answer cannot be continued. */
+  /** The last frame from which the client has something. If it becomes void, the answer cannot be continued. */
   #lastSentId = 0;
   #toolCalls = 0;
   #hasText = false;

@@ -48,7 +48,7 @@ export const usageJson = (usage: Usage) => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
 });
 
-/** The error of a run that failed or was cancelled; null if it completed. */
+/** A failed or cancelled run's error; null if the run completed. */
 export function runError({ status, error, runId }: EndOfRun) {
   if (status === 'completed') return null;
   if (error !== null) return openaiError(error, 500, runId);

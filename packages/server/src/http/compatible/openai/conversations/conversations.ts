@@ -1,10 +1,11 @@
+import { createChat } from '../../../../admission/create-chat.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
 import { ownersQuery } from '../../../route.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
 import { headerConsumer } from '../../compatible-starts.ts';
 import { Fields } from '../../fields.ts';
-import { noteIgnored, readMetadata, unsupported } from '../openai-fields.ts';
+import { noteIgnored, readMetadata } from '../openai-fields.ts';
 import { readItems } from '../responses/read-input.ts';
 
 /* A conversation is a chat. */
@@ -26,8 +27,7 @@ export async function createConversation(deps: CompatibleDeps, call: CompatibleC
   const { integrationId } = call.scope;
   noteIgnored(body, call);
   const consumerId = headerConsumer(call.request);
-  if (history.length > 0) throw unsupported('items', 'send them with the first response');
-  const chat = await deps.chats.create(integrationId, { consumerId });
+  const chat = await createChat(deps, integrationId, { consumerId }, history);
   return conversationJson(metadata === null ? chat : await deps.chats.update(integrationId, chat.chatId, { metadata }));
 }
 

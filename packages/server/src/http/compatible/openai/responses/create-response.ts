@@ -18,7 +18,7 @@ import {
   unsupported,
 } from '../openai-fields.ts';
 import { readEarlierCalls } from './earlier-calls.ts';
-import { readInput } from './read-input.ts';
+import { type ResponseInput, readInput } from './read-input.ts';
 import { sendResponse } from './read-response.ts';
 import { ResponseAnswer } from './response-answer.ts';
 import { type ShownRequest, toRunId } from './response-object.ts';
@@ -28,13 +28,15 @@ import { ResponsesEncoder } from './responses-encoder.ts';
 /** A request that was read, and how its answer is sent. */
 interface CreateRequest {
   readonly completion: CompatibleRequest;
+  readonly input: ResponseInput;
   readonly isStream: boolean;
   readonly isBackground: boolean;
 }
 
 /** `POST /responses`: starts a run, and answers with its events or its object. */
 export async function createResponse(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const { completion, isStream, isBackground } = readRequest(deps, call);
+  const { isStream, isBackground, input, ...read } = readRequest(deps, call);
+  const completion = await withHistory(deps, call, read.completion, input);
   const started = await deps.starts.admit(OPENAI, call, completion);
   const { runId } = started.admission;
   if (isBackground && !isStream) return sendResponse(deps, call, runId, started.headers);
@@ -59,8 +61,9 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
   const isStored = body.flag('store') ?? true;
   const input = readInput(body, deps);
   const previous = body.text('previous_response_id');
-  const chatId = readConversation(body);
-  if (previous !== null && chatId !== null) {
+  const conversation = readConversation(body);
+  const chatId = conversation ?? call.request.clientToken?.chatId ?? null;
+  if (previous !== null && conversation !== null) {
     throw body.refusal('previous_response_id', 'cannot be sent with `conversation`; send one of them');
   }
   const isNew = previous === null && chatId === null;
@@ -86,13 +89,6 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
   const consumerId = readConsumer(body, call);
   const agent = readAgent(body, call);
   const userContext = headerContext(call.request);
-  const history = isNew ? input.history() : [];
-  if (history.length > 0 && call.request.clientToken !== null) {
-    throw new Refusal(
-      'token_forbidden',
-      'The client token does not permit earlier items in `input`; send only the newest.',
-    );
-  }
   const shown: ShownRequest = {
     ...(instructions === null || sentInstructions === '' ? {} : { instructions: sentInstructions }),
     ...(metadata === null ? {} : { metadata }),
@@ -115,17 +111,46 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     userContext,
     ...(input.answers.length === 0 || isNew ? {} : { answers: input.answers }),
     clientTools,
-    history,
     extras: { instructions, outputSchema, metadata },
     ...(Object.keys(shown).length === 0 ? {} : { shown: shown as NonNullable<CompletionRequest['shown']> }),
     compared: { ...comparedFields(call.request.body), userContext: userContext ?? null },
     chatRules: {
-      mustExist: chatId !== null,
+      mustExist: conversation !== null,
       isTransient: isNew && (!isStored || input.hasEarlier),
       afterRunId: previous === null ? null : toRunId(previous) || previous,
     },
   };
-  return { completion, isStream, isBackground };
+  return { completion, input, isStream, isBackground };
+}
+
+/**
+ * A request without a chat continues the chat whose questions its newest items answer. Otherwise its earlier items become the
+ * history of a new chat.
+ */
+async function withHistory(
+  { chats }: Pick<CompatibleDeps, 'chats'>,
+  { request, scope }: CompatibleCall,
+  completion: CompatibleRequest,
+  { answers, history }: ResponseInput,
+): Promise<CompatibleRequest> {
+  if (completion.chatId !== null || (completion.chatRules?.afterRunId ?? null) !== null) return completion;
+  if (answers.length > 0) {
+    const consumerId = request.clientToken?.consumerId ?? completion.consumerId;
+    const asking = { integrationId: scope.integrationId, consumerId };
+    const chatId = await chats.findAsking(
+      asking,
+      answers.map(({ questionId }) => questionId),
+    );
+    if (chatId !== null) {
+      return { ...completion, chatId, answers, chatRules: { ...completion.chatRules, isTransient: false } };
+    }
+  }
+  const turns = history();
+  if (turns.length > 0 && request.clientToken !== null) {
+    const sentence = 'The client token does not permit earlier items in `input`; send only the newest.';
+    throw new Refusal('token_forbidden', sentence);
+  }
+  return { ...completion, history: turns };
 }
 
 /** A conversation is a chat: its id, or an object with it. */
