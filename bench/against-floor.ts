@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
 /** What a step of a run with tools may cost beyond the floor. */
 const MAX_STEP_MS = 2;
 const MAX_AGENCIES_MS = 2000;
-const QUICK_COLUMNS = 'short,single,team,long,bursts,steps,slow,turns';
+const QUICK_COLUMNS = 'short,responses,single,team,long,bursts,steps,slow,turns';
 const { metrics, isOnlyCounts, hasStart, hasPostgres } = chooseColumns(
   options.columns ?? (options.quick ? QUICK_COLUMNS : 'all'),
 );
@@ -46,7 +46,7 @@ const rounds = Number(options.rounds ?? (options.quick || isOnlyCounts ? 1 : 3))
 const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 4));
 const members = Number(options.members);
 
-const { short, long, bursts, single, steps, team, turns } = SCENARIOS;
+const { short, responses, long, bursts, single, steps, team, turns } = SCENARIOS;
 const slow = { ...SCENARIOS.slow, atOnce: options.quick ? 60 : SCENARIOS.slow.atOnce };
 const warmUp = { name: 'warm-up', seconds: options.quick ? 0.2 : 1 };
 
@@ -65,6 +65,8 @@ const PHASES: readonly Phase[] = [
   { ...single, name: 'single', seconds: seconds / 2 },
 ];
 const OUR_PHASES: readonly Phase[] = [
+  { ...responses, ...warmUp },
+  { ...responses, name: 'responses', seconds },
   { ...team, ...warmUp },
   { ...team, name: 'team', seconds },
   { ...SCENARIOS['team single'], name: 'team single', seconds: seconds / 2 },

@@ -10,6 +10,7 @@ import { expectedText, type Order } from './model.ts';
 const READ_EVERY = 64;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const END_FRAME = Buffer.from('event: end\ndata: [DONE]\n\n');
+const RESPONSES_END = Buffer.from('data: [DONE]\n\n');
 export const TOKEN_MARK = Buffer.from('"response.output_text.delta"');
 const CR = 13;
 
@@ -20,14 +21,17 @@ export function checkAnswer(bytes: Buffer, order: Order): void {
   const { tokens } = order;
   const headEnd = bytes.indexOf(HEAD_END);
   const body = unchunk(bytes, headEnd + HEAD_END.length);
-  if (body.compare(END_FRAME, 0, END_FRAME.length, body.length - END_FRAME.length) !== 0) {
+  const end = order.framing === 'responses' ? RESPONSES_END : END_FRAME;
+  if (body.compare(end, 0, end.length, body.length - end.length) !== 0) {
     throw new Error(`An answer did not close with its end: …${body.toString('utf8', body.length - 200)}`);
   }
   let count = 0;
   for (let at = body.indexOf(TOKEN_MARK); at !== -1; at = body.indexOf(TOKEN_MARK, at + TOKEN_MARK.length)) count += 1;
   if (count !== tokens) throw new Error(`An answer held ${count} token frames instead of ${tokens}.`);
   answers += 1;
-  if (answers % READ_EVERY === 1) readWordForWord(body.toString('utf8'), order);
+  if (answers % READ_EVERY !== 1) return;
+  if (order.framing === 'responses') readResponse(body.toString('utf8'), order);
+  else readWordForWord(body.toString('utf8'), order);
 }
 
 function unchunk(bytes: Buffer, start: number): Buffer {
@@ -60,6 +64,24 @@ function readWordForWord(body: string, order: Order): void {
     text += (JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '') as { data: { data: { delta: string } } }).data.data
       .delta;
   }
+  checkText(text, order);
+}
+
+/** The events of the Responses API have numbers that grow, and no ids. */
+function readResponse(body: string, order: Order): void {
+  let text = '';
+  let lastNumber = 0;
+  for (const [, data = ''] of body.matchAll(/^data: (\{.*)$/gm)) {
+    const event = JSON.parse(data) as { type: string; sequence_number: number; delta?: string };
+    const { sequence_number: number } = event;
+    if (number <= lastNumber) throw new Error(`Event ${number} came after event ${lastNumber}.`);
+    lastNumber = number;
+    if (event.type === 'response.output_text.delta') text += event.delta ?? '';
+  }
+  checkText(text, order);
+}
+
+function checkText(text: string, order: Order): void {
   const expected = expectedText(order) ?? text;
   if (text !== expected || text === '') throw new Error(`An answer has another text: ${text.slice(0, 200)}`);
 }

@@ -9,7 +9,7 @@ import { type PhaseResult, pairedChange } from './phases.ts';
 
 const isLinux = process.platform === 'linux';
 const PHASES = ['slow', 'short', 'long', 'bursts', 'steps', 'single'];
-const OUR_PHASES = [...PHASES, 'team', 'team single', 'turns'];
+const OUR_PHASES = [...PHASES, 'responses', 'team', 'team single', 'turns'];
 
 interface BenchReport {
   readonly inProcess: boolean;

@@ -34,16 +34,21 @@ const serversCpuMs = () => order.servers.reduce((sum, { pid }) => sum + cpuMs(pi
 
 function requestText(phase: Phase, connection: number, chatId?: string): string {
   requests += 1;
-  const body = JSON.stringify({
-    apiIntegrationId: integrationFor(order.integrationId, phase.agency),
-    message: orderText(phase),
-    consumerId: memberId(connection % order.members),
-    usageRequestId: `${bootId}-${requests}`,
-    chatId,
-  });
+  const integration = integrationFor(order.integrationId, phase.agency);
+  const message = orderText(phase);
+  const consumerId = memberId(connection % order.members);
+  const usageRequestId = `${bootId}-${requests}`;
+  const isOwn = phase.framing === undefined;
+  const path = isOwn ? order.path : `/v2/integrations/${integration}/openai/v1/responses`;
+  const body = JSON.stringify(
+    isOwn
+      ? { apiIntegrationId: integration, message, consumerId, usageRequestId, chatId }
+      : { input: message, stream: true, safety_identifier: consumerId },
+  );
+  const key = isOwn ? '' : `idempotency-key: ${usageRequestId}\r\n`;
   const authorization = order.apiKey === null ? '' : `authorization: Bearer ${order.apiKey}\r\n`;
   return (
-    `POST ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${getPort(connection)}\r\n${authorization}` +
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${getPort(connection)}\r\n${authorization}${key}` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   );
 }

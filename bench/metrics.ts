@@ -17,6 +17,14 @@ const metrics = [
   { column: 'short', label: 'short: runs/s', phase: 'short', field: 'runsPerSecond', digits: 0, more: true },
   { column: 'short', label: 'short: CPU ms a run', phase: 'short', field: 'cpuMsPerRun', digits: 3 },
   { column: 'short', label: 'short: slowest answer ms', phase: 'short', field: 'slowestMs', digits: 0 },
+  {
+    column: 'responses',
+    label: 'short, Responses API: CPU ms a run',
+    phase: 'responses',
+    floorPhase: 'short',
+    field: 'cpuMsPerRun',
+    digits: 3,
+  },
   { column: 'single', label: 'single: CPU ms a run', phase: 'single', field: 'cpuMsPerRun', digits: 3 },
   { column: 'single', label: 'single: first token ms', phase: 'single', field: 'firstTokenMs', digits: 2 },
   {

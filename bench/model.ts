@@ -20,6 +20,8 @@ export interface Order {
   readonly everyMs: number;
   /** The number of tool calls before the text, each in an answer of its own; 0 if it is absent. */
   readonly calls?: number;
+  /** The API through which our server is asked; its own framing if it is absent. */
+  readonly framing?: 'responses';
 }
 
 /** The tool that the model calls, and what it is given. */
@@ -29,7 +31,7 @@ export function orderText({ tokens, burst, everyMs, calls = 0 }: Order): string 
   return `/say ${tokens} ${burst} ${everyMs} ${calls} words about the shortest road there is, please`;
 }
 
-export function readOrder(text: string): Required<Order> {
+export function readOrder(text: string): Required<Omit<Order, 'framing'>> {
   const [, tokens, burst, everyMs, calls] = text.split(' ', 5);
   const order = { tokens: Number(tokens), burst: Number(burst), everyMs: Number(everyMs), calls: Number(calls) };
   if (!(order.tokens > 0 && order.burst > 0 && order.everyMs >= 0 && order.calls >= 0)) {

@@ -21,6 +21,8 @@ export interface Phase extends Order {
 /** The scenarios by name. */
 export const SCENARIOS = {
   short: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 32 },
+  /** The same runs through the Responses API. Only our server has it. */
+  responses: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 32, framing: 'responses' },
   long: { kind: 'answers', tokens: 500, burst: 1, everyMs: 0, atOnce: 16 },
   bursts: { kind: 'answers', tokens: 500, burst: 8, everyMs: 0, atOnce: 16 },
   single: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 1 },

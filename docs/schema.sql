@@ -116,6 +116,7 @@ CREATE TABLE "chats" (
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
+CREATE INDEX "chats_forked" on "chats" ("forked_from") where forked_from is not null;
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null and chat_id <> chat_key;
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null and transient = 0;
 CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
@@ -655,6 +656,7 @@ create table "chats" (
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
 CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (consumer_id IS NOT NULL);
+CREATE INDEX chats_forked ON chats USING btree (forked_from) WHERE (forked_from IS NOT NULL);
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);

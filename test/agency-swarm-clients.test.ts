@@ -238,7 +238,7 @@ function tests(store: StoreName): void {
     );
     assert.match(instructions, /You are Lead\.[\s\S]*Answer in one line\.\n\nBe brief\.$/);
     const { body: chat } = await rig.api.get(`/v2/integrations/${id}/chats/${second.body.chatId}`);
-    assert.deepEqual([chat.numMessages, second.body.new_messages.length], [4, 2]);
+    assert.deepEqual([chat.transient, chat.numMessages, second.body.new_messages.length], [true, 4, 2]);
   });
 
   test('texts have the limits of our own API', async () => {

@@ -457,6 +457,79 @@ function tests(store: StoreName): void {
     assert.equal(preflight.headers.get('access-control-allow-headers'), 'Authorization, *');
   });
 
+  test('regenerate and edit replace the end of the chat', async (t) => {
+    cites(t, 'compatible-20-ui-forks', 'compatible-20-ui-once');
+    const made = play(rig, { Lead: ['One.', 'Two.', 'Two again.', 'Second.', 'First.', 'Last.'].map(say) });
+    const before = made.length;
+    const chat = open();
+    const prompt = (index: number) =>
+      made[before + index]?.request.prompt.map((item) => ('text' in item ? item.text : item.kind));
+    const stored = async () => {
+      const { body } = await rig.api.get(`/v2/integrations/${integration}/chats/c/messages`);
+      return body.items.map(({ content }: { content: string }) => content).reverse();
+    };
+    await chat.sendMessage({ text: 'A' });
+    await chat.sendMessage({ text: 'B' });
+    await chat.regenerate();
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, ['text done: Two again.']);
+    assert.deepEqual(prompt(2), ['A', 'One.', 'B']);
+    assert.deepEqual(await stored(), ['A', 'One.', 'B', 'Two again.']);
+    // An edit has the old message's id.
+    const [, , second] = chat.messages;
+    await chat.sendMessage({ text: 'B2', messageId: second?.id ?? '' });
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(prompt(3), ['A', 'One.', 'B2']);
+    const [first] = chat.messages;
+    await chat.sendMessage({ text: 'A2', messageId: first?.id ?? '' });
+    assert.deepEqual(prompt(4), ['A2']);
+    await chat.sendMessage({ text: 'C' });
+    assert.deepEqual(await stored(), ['A2', 'First.', 'C', 'Last.']);
+    const chats = (await rig.api.get(`/v2/integrations/${integration}/chats`)).body.items;
+    assert.deepEqual(
+      chats.map(({ chatId }: { chatId: string }) => chatId),
+      ['c'],
+    );
+    const ids: string[] = (await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items.map(
+      (one: { usageRequestId: string }) => one.usageRequestId,
+    );
+    const edited = new RegExp(`^ui:c:${second?.id}:[0-9a-f]{16}$`);
+    assert.deepEqual([ids.length, ids.filter((id) => edited.test(id)).length], [6, 1]);
+    // The chat cannot continue after a message that this server did not make.
+    const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+    const foreign = { id: `msg_${'0'.repeat(26)}`, role: 'assistant', parts: [] };
+    const wrong = await post('', { id: 'c', trigger: 'regenerate-message', messages: [foreign, user] });
+    assert.deepEqual([wrong.status, ((await wrong.json()) as { code: string }).code], [404, 'run_not_found']);
+  });
+
+  test('regenerate during an answer cancels it, also after an answered question', async (t) => {
+    cites(t, 'compatible-20-ui-forks', 'compatible-20-ui-busy');
+    const made = play(rig, {
+      Lead: [calls(['c1', 'position', {}]), say('Home.'), (call) => call.text('Never en'), say('Next.'), say('Short.')],
+    });
+    const before = made.length;
+    const chat = open({
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall: { toolName, toolCallId } }) =>
+        void chat.addToolOutput({ tool: toolName, toolCallId, output: 'home' }),
+    });
+    await chat.sendMessage({ text: 'Where?' });
+    const sent = chat.sendMessage({ text: 'And?' });
+    await until(() => chat.parts.includes('text streaming: Never en'));
+    await chat.stop();
+    await sent;
+    await chat.regenerate();
+    assert.equal(chat.error, undefined);
+    assert.deepEqual(chat.parts, ['text done: Next.']);
+    // The chat continues after the newest run of the message that two runs made.
+    assert.deepEqual(
+      made[before + 3]?.request.prompt.map((item) => ('text' in item ? item.text : item.kind)),
+      ['Where?', 'tool_call', 'tool_output', 'Home.', 'And?'],
+    );
+    const statuses = (await runs()).map(({ status }: { status: string }) => status);
+    assert.deepEqual(statuses.toSorted(), ['cancelled', 'completed', 'completed', 'completed']);
+  });
+
   test('files of the user are attachments', async (t) => {
     cites(t, 'compatible-20-ui-attachments');
     const made = play(rig, { Lead: [say('A dot.')] });

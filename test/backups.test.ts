@@ -15,6 +15,7 @@ import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { restore, backup as takeBackup } from '@runwire/server';
 import { freshDatabase, temporaryFolder } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { CliServer, getFolder, runwire } from './support/cli-process.ts';
 import { type FurnishedHouse, furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
@@ -63,7 +64,7 @@ const listTables = (folder: string) =>
       ]),
   );
 
-/** Tables that runs and sweeps write besides `runs`. */
+/** Tables that runs, forks and sweeps write besides `runs`. */
 const SWEPT_TABLES = [
   'active_runs',
   'unsuccessful_runs',
@@ -73,9 +74,12 @@ const SWEPT_TABLES = [
   'sweep_positions',
   'skipped_runs',
   'compacted_chunks',
+  'shared_runs',
+  'asked_questions',
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
+  cites(t, 'contract-19-backups');
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   const folder = getFolder(t);

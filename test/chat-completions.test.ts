@@ -63,7 +63,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store, agencies: { team } });
 
-  /** A client of an integration of its own. */
+  /** A client with its own integration. */
   async function connect(fields: object = {}) {
     const id = await rig.integration({ agency: 'team', ...fields });
     const base = `/v2/integrations/${id}/openai/v1`;
@@ -292,9 +292,10 @@ function tests(store: StoreName): void {
     assert.notEqual(ofBob.chatId, first.chatId);
   });
 
-  test('images come as data URLs', async () => {
+  test('images and files are parts of a message', async (t) => {
+    cites(t, 'compatible-20-chat-files');
     const { id, openai } = await connect();
-    const made = play(rig, { Lead: [say('A dot.')] });
+    const made = play(rig, { Lead: [say('A dot.'), say('Milk.')] });
     const url = `data:image/png;base64,${PNG}`;
     const content = [
       { type: 'text' as const, text: 'What is it?' },
@@ -303,6 +304,15 @@ function tests(store: StoreName): void {
     await openai.chat.completions.create({ model: id, messages: [{ role: 'user', content }] });
     const item = made.at(-1)?.request.prompt.at(-1);
     assert.match(JSON.stringify(item), /image\/png/);
+    const file = { filename: 'note.txt', file_data: `data:text/plain;base64,${btoa('Buy milk.')}` };
+    const parts = [...content.slice(0, 1), { type: 'file' as const, file }];
+    await openai.chat.completions.create({ model: id, messages: [{ role: 'user', content: parts }] });
+    assert.match(JSON.stringify(made.at(-1)?.request.prompt.at(-1)), /Buy milk\./);
+    const byId = [{ type: 'file' as const, file: { file_id: 'file_1' } }];
+    await assert.rejects(
+      openai.chat.completions.create({ model: id, messages: [{ role: 'user', content: byId }] }),
+      (error: unknown) => error instanceof APIError && error.code === 'unsupported_field',
+    );
   });
 
   test('earlier messages are the history of a chat of its own', async (t) => {
@@ -325,7 +335,8 @@ function tests(store: StoreName): void {
     );
     const [run] = await listRuns();
     const { body: chat } = await rig.api.get(`/v2/integrations/${id}/chats/${run.chatId}`);
-    assert.equal(chat.numMessages, 4);
+    assert.deepEqual([chat.transient, chat.numMessages], [true, 4]);
+    assert.deepEqual((await rig.api.get(`/v2/integrations/${id}/chats`)).body.items, []);
   });
 
   test('structured output is one JSON text, also after a repair', async (t) => {

@@ -91,6 +91,19 @@ function tests(store: StoreName): void {
     assert.equal((await chats()).length, 2);
   });
 
+  test('an open question finds its chat', async (t) => {
+    cites(t, 'contract-19-find-asking');
+    play(rig, { Lead: [calls(['c1', 'refund', { cents: 5 }]), say('Done.')] });
+    const asking = await respond('Refund.');
+    const request = asking.body.output.find(({ type }) => type === 'mcp_approval_request');
+    const answered = await respond([
+      { type: 'mcp_approval_response', approval_request_id: request?.id, approve: true },
+    ]);
+    assert.equal(answered.status, 200, JSON.stringify(answered.body));
+    assert.deepEqual(refunds, [5]);
+    assert.equal((await chats()).length, 1);
+  });
+
   test('an edit continues in a fork that takes over the id', async (t) => {
     cites(t, 'contract-19-replaced', 'contract-19-replay', 'contract-19-delete-replaced', 'contract-19-replace-busy');
     const waiting = Promise.withResolvers<void>();

@@ -4,8 +4,10 @@ import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
+import { at, upload } from './support/uploads.ts';
 
 /** The idempotency keys of the refunds that were made. */
 const refunds: string[] = [];
@@ -254,5 +256,62 @@ function tests(store: StoreName): void {
     await answer(early.chatId, again.pending[0].question_id);
     assert.equal(refunds.at(-1), `${again.runId}/c2`);
     assert.equal((await chat(late.chatId)).pending.length, 1);
+  });
+
+  test('a fork belongs to the same member, and a client token cannot make one', async (t) => {
+    cites(t, 'contract-19-consumer', 'contract-19-fork-token');
+    play(rig, { Lead: [say('One.'), say('Two.')] });
+    await rig.member(integration, 'ann');
+    const path = '/app/mnt/shared/made.txt';
+    await upload(rig.api, 'made', { apiIntegrationId: integration, ...at(path) });
+    await post({ consumerId: 'ann' });
+    const { runId } = await post({
+      consumerId: 'ann',
+      sandboxFiles: [{ name: 'made.txt', path }],
+    });
+    const copy = await fork({ runId });
+    assert.equal(copy.consumerId, 'ann');
+    const early = await fork({ runId, before: true });
+    const announced = async (chatId: string) => {
+      const found = `select count(*) as count from announced_files a join chats c on c.chat_key = a.chat_key
+        where c.integration_id = '${integration}' and c.chat_id = '${chatId}'`;
+      return Number((await askStore(rig.server.dataDir, found))[0]?.count);
+    };
+    assert.deepEqual([await announced(copy.chatId), await announced(early.chatId)], [1, 0]);
+    const foreign = await rig.api.complete({ apiIntegrationId: integration, chatId: copy.chatId, message: 'Hi' });
+    assert.equal(foreign.status, 404);
+    const { clientToken } = (await rig.api.post(`${below}/client_tokens`, { consumerId: 'ann' })).body;
+    const refused = await rig.api.as(clientToken).post(`${below}/chats/c/fork`, {});
+    assert.deepEqual([refused.status, refused.body.code], [403, 'token_forbidden']);
+    // A fork and its chat are erased together, so a member that was deleted gets no fork.
+    await rig.api.delete(`${below}/members/ann`);
+    assert.equal((await rig.api.post(`${below}/chats/c/fork`, {})).body.code, 'member_not_found');
+  });
+
+  test('files that the runs of a fork made are announced in it', async (t) => {
+    cites(t, 'contract-19-made-files');
+    play(rig, { Lead: [calls(['n1', 'note', {}]), say('One.'), say('Two.')] });
+    const first = await post();
+    await post();
+    const path = '/app/mnt/made/a.txt';
+    await upload(rig.api, 'made', { apiIntegrationId: integration, ...at(path) });
+    // The rows that a command leaves which makes a file: no sandbox is needed for this test.
+    const ask = (statement: string) => askStore(rig.server.dataDir, statement);
+    const key = `(select chat_key from chats where integration_id = '${integration}' and chat_id = 'c')`;
+    await ask(`update files set chat_key = ${key} where integration_id = '${integration}'`);
+    const files = `"files":[{"path":"${path}","contentType":"text/plain","size":4,"change":"created"}]`;
+    await ask(`update steps set record_json = substr(record_json, 1, length(record_json) - 1) || ',${files}}'
+      where run_id = '${first.runId}' and kind = 'tool'`);
+    const announced = async (chatId: string) =>
+      Number(
+        (
+          await ask(`select count(*) as count from announced_files a join chats c on c.chat_key = a.chat_key
+            where c.integration_id = '${integration}' and c.chat_id = '${chatId}'`)
+        )[0]?.count,
+      );
+    const copy = (await fork()).chatId;
+    assert.equal(await announced(copy), 1);
+    assert.equal(await announced((await fork({}, copy)).chatId), 1, 'also in a fork of the fork');
+    assert.equal(await announced((await fork({ runId: first.runId, before: true })).chatId), 0);
   });
 }

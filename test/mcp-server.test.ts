@@ -141,7 +141,13 @@ function oneServer(store: (typeof STORES)[number]): void {
   }
 
   test('a refusal is an error that the model reads; what is wrong before it is an HTTP error', async (t) => {
-    cites(t, 'compatible-20-mcp-refused', 'compatible-20-mcp-http-errors', 'compatible-20-mcp-member');
+    cites(
+      t,
+      'compatible-20-mcp-refused',
+      'compatible-20-mcp-chat',
+      'compatible-20-mcp-http-errors',
+      'compatible-20-mcp-member',
+    );
     const integration = await make({ allowances: { unit: 'runs', limit: 1, period: 'lifetime' } });
     await rig.member(integration, 'ann');
     play(rig, { Lead: [say('Hello.')] });
@@ -159,6 +165,8 @@ function oneServer(store: (typeof STORES)[number]): void {
     const exhausted = await askLead(ann, { message: 'Hi' });
     assert.equal(exhausted._meta?.['runwire/error']?.code, 'consumer_allowance_exhausted');
     assert.equal(seen.at(-1)?.headers.get('x-agent-run-admitted'), 'false');
+    const noChat = await askLead(ann, { message: 'Hi', chat_id: 'none' });
+    assert.equal(noChat._meta?.['runwire/error']?.code, 'chat_not_found');
     for (const given of [{}, { message: ' ' }, { message: 'Hi', files: ['/etc/passwd'] }, { message: 'Hi', more: 1 }]) {
       assert.equal((await askLead(ann, given))._meta?.['runwire/error']?.code, 'invalid_request');
     }
@@ -243,8 +251,7 @@ describe('three nodes without sticky sessions', { skip }, () => {
         }
         const stop = new AbortController();
         const key = `cancelled-${round}`;
-        const isKeyed = revision === 'auto' && round % 2 === 1;
-        const more = { options: { signal: stop.signal }, ...(isKeyed ? { key } : {}) };
+        const more = { options: { signal: stop.signal }, ...(round % 2 === 0 ? {} : { key }) };
         const asking = askLead(client, { message: 'Talk.' }, more);
         const call = await held.promise;
         stop.abort();

@@ -371,7 +371,7 @@ function tests(store: StoreName): void {
 
   test('earlier items become the history of a transient chat', async (t) => {
     cites(t, 'compatible-20-responses-history');
-    const { client } = await open({ callerInstructions: true });
+    const { client, id } = await open({ callerInstructions: true });
     const made = playHere({ Lead: [calls(['c1', 'clock', {}]), say('Noon.'), say('Still noon.'), say('Short.')] });
     const first = await client.responses.create({ input: 'Time?', store: false });
     assert.equal((first as unknown as { store: boolean }).store, false);
@@ -402,6 +402,8 @@ function tests(store: StoreName): void {
         ['user', 'And now?'],
       ],
     );
+    const { body } = await rig.api.get(`/v2/integrations/${id}/chats`);
+    assert.deepEqual(body.items, [], 'transient chats are not listed');
     const { id: conversation } = await client.conversations.create({
       items: [
         { type: 'message', role: 'user', content: 'Hello' },

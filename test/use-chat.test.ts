@@ -137,6 +137,28 @@ async function stopsAndContinues(stage: UseChatStage): Promise<void> {
   await page.close();
 }
 
+/** Another answer to the last message, then another first message. */
+async function replaces(stage: UseChatStage): Promise<void> {
+  script(stage, [say('One.'), say('Two.'), say('Two again.'), say('New.')]);
+  const page = await stage.open('replaces');
+  await page.send('A');
+  await page.expect('the first answer', ['user: A', 'assistant: One.']);
+  await page.send('B');
+  await page.expect('the second answer', ['user: A', 'assistant: One.', 'user: B', 'assistant: Two.']);
+  await page.click('Regenerate');
+  const again = ['user: A', 'assistant: One.', 'user: B', 'assistant: Two again.'];
+  await page.expect('the answer that replaces it', again);
+  await page.reload();
+  await page.expect('the reloaded chat', again);
+  await page.page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+  await page.send('A2');
+  const edited = ['user: A2', 'assistant: New.'];
+  await page.expect('the answer to the edited message', edited);
+  await page.reload();
+  await page.expect('the reloaded edited chat', edited);
+  await page.close();
+}
+
 /** Two tabs show one chat. The second one's message cancels the answer of the first one. */
 async function twoTabs(stage: UseChatStage): Promise<void> {
   script(stage, [hold('One'), say('Two.')]);
@@ -158,10 +180,11 @@ test('a page with useChat shows each answer whole and once', async (t) => {
   cites(t, 'compatible-20-ui-reset');
   const [missing] = await missingServices(['chromium', 'postgres']);
   if (missing !== undefined) return t.skip(missing);
-  await using stage = await UseChatStage.start();
+  await using stage = await UseChatStage.start('docs/ai-sdk.md');
   const figures = await reloads(stage);
   await asks(stage);
   await stopsAndContinues(stage);
+  await replaces(stage);
   await twoTabs(stage);
   const charges = await stage.expectCharges();
   count({ ...figures, charges });

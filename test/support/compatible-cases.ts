@@ -85,6 +85,28 @@ export const COMPATIBLE_CASES: readonly CompatibleCase[] = [
     namesChat: true,
     ...ownErrors,
   },
+  {
+    name: 'MCP',
+    path: '/mcp',
+    body: ({ message, chatId, requestId }) => ({
+      jsonrpc: '2.0',
+      id: requestId,
+      method: 'tools/call',
+      params: {
+        name: 'ask_Concierge',
+        arguments: { message, ...(chatId === null ? {} : { chat_id: chatId }) },
+        _meta: { 'runwire/idempotencyKey': requestId },
+      },
+    }),
+    headers: (given) => ({
+      ...consumer(given),
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    }),
+    usageRequestId: ({ requestId }) => requestId,
+    namesChat: true,
+    ...ownErrors,
+  },
   ...['get_response_stream', 'get_response'].map(
     (operation): CompatibleCase => ({
       name: `agency-swarm, ${operation}`,

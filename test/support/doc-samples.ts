@@ -10,7 +10,18 @@ import { root } from './cli-process.ts';
 export const run = promisify(execFile);
 
 /** Languages of fences that a reader can paste. A fence without a language is an illustration. */
-export type SampleLanguage = 'sh' | 'ts' | 'js' | 'jsx' | 'python' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml' | 'markdown';
+export type SampleLanguage =
+  | 'sh'
+  | 'ts'
+  | 'js'
+  | 'jsx'
+  | 'python'
+  | 'html'
+  | 'json'
+  | 'nginx'
+  | 'sql'
+  | 'yaml'
+  | 'markdown';
 
 /**
  * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and
@@ -55,6 +66,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/models.md': { sh: 1, ts: 1 },
   'docs/monitoring.md': { sh: 1, yaml: 1 },
   'docs/nodes.md': { sh: 2, json: 1 },
+  'docs/openai.md': { sh: 1, ts: 1 },
   'docs/openai-chat.md': { sh: 1, ts: 1, json: 1, yaml: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
   'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },

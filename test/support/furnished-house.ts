@@ -37,7 +37,9 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   const apiKey = keysIn(server.stdout)[0] ?? '';
   const api = server.api(apiKey);
   const allowances = { unit: 'runs', limit: 50, period: 'month' };
-  const made = await api.post('/v2/integrations', { apiIntegrationId: 'house', name: ODD, allowances });
+  const made = await api.post('/v2/integrations', {
+    ...{ apiIntegrationId: 'house', name: ODD, allowances, clientTools: true },
+  });
   assert.equal(made.status, 201);
   assert.equal((await api.put(`${PATH}/members/ann`, { metadata: { odd: ODD } })).status, 201);
   const owner = (await api.post('/v2/owners', { email: EMAIL })).body;
@@ -59,6 +61,11 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
   await say('talk', 'Look', { attachments: [imageAttachment(makePng(3000, 1)), imageAttachment(makePng(2000, 2))] });
   await say('fails', '/fail');
+  const place = { name: 'place', description: 'Where the user is.', inputSchema: { type: 'object' } };
+  await say('asks', '/tool place {}', { clientTools: [place] });
+  for (const chatId of ['talk', 'asks']) {
+    assert.equal((await api.post(`${PATH}/chats/${chatId}/fork`, { chatId: `${chatId} 2` })).status, 201);
+  }
   assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
   const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };
   assert.equal((await api.post(`${PATH}/members/ann/adjustments`, adjustment)).status, 201);
@@ -93,8 +100,15 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
   assert.deepEqual(await new ConsolePage(api.url).signIn(EMAIL), [204]);
   await keep(`${PATH}`);
   await keep(`${PATH}/chats/talk`);
+  const fork = await keep(`${PATH}/chats/talk%202`);
+  assert.equal(fork.forkedFrom.chatId, 'talk');
+  const asking = [await keep(`${PATH}/chats/asks`), await keep(`${PATH}/chats/asks%202`)];
+  assert.deepEqual(
+    asking.map(({ pending }) => pending.length),
+    [1, 1],
+  );
   await keep(`${PATH}/members/ann/adjustments`);
-  for (const chat of ['talk', 'fails']) await keep(`${PATH}/chats/${chat}/messages`);
+  for (const chat of ['talk', 'fails', 'talk%202', 'asks%202']) await keep(`${PATH}/chats/${chat}/messages`);
   for (const list of ['runs', 'usage']) {
     const { body } = await api.get(`${PATH}/${list}?limit=100`);
     const ended = body.items.filter(({ status }: { status: string }) => ['completed', 'failed'].includes(status));
@@ -107,7 +121,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       seen.set(`events of ${runId}`, withoutComments(stream.text));
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 4);
+  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 5);
   for (const integration of ['house', 'demo']) {
     for (const file of await listAll(api, integration)) {
       const bytes = await (await download(api, file.path, integration)).bytes();

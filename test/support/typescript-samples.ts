@@ -44,7 +44,13 @@ export function writeTypeScriptSamples(folder: string, include: readonly string[
     }
   }
   // The tests of these pages run them.
-  for (const page of ['docs/client.md', 'docs/openai-chat.md', 'packages/client/README.md', ...PACKAGE_PAGES]) {
+  for (const page of [
+    'docs/client.md',
+    'docs/openai-chat.md',
+    'docs/openai.md',
+    'packages/client/README.md',
+    ...PACKAGE_PAGES,
+  ]) {
     for (const [index, sample] of listSamples(page, 'ts').entries()) {
       writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`), sample);
     }

@@ -85,14 +85,15 @@ export class UseChatStage implements AsyncDisposable {
     };
   }
 
-  static async start(): Promise<UseChatStage> {
+  /** `guide` is the page of the documentation that has the sample. */
+  static async start(guide: string): Promise<UseChatStage> {
     await using building = new AsyncDisposableStack();
     const rig = building.use(await Rig.open({ nodes: 2, limits: SHORT_LEASE }));
     const agencies = building.use(new AgenciesFolder({ 'desk/agency.yaml': AGENCY, 'desk/tools.ts': TOOLS }));
     mkdirSync(join(root, '.work'), { recursive: true });
     const folder = mkdtempSync(join(root, '.work/use-chat-'));
     building.defer(() => rmSync(folder, { recursive: true, force: true }));
-    await writeSample(folder);
+    await writeSample(guide, folder);
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     building.defer(() => browser.close());
     const stage = new UseChatStage({ rig, browser, agencies, folder }, building.move());
@@ -189,9 +190,9 @@ export class UseChatStage implements AsyncDisposable {
 }
 
 /** The sample as a reader pastes it, and the page's bundle. */
-async function writeSample(folder: string): Promise<void> {
-  const [backend = ''] = listSamples('docs/ai-sdk.md', 'js');
-  const [page = ''] = listSamples('docs/ai-sdk.md', 'jsx');
+async function writeSample(guide: string, folder: string): Promise<void> {
+  const [backend = ''] = listSamples(guide, 'js');
+  const [page = ''] = listSamples(guide, 'jsx');
   writeFileSync(join(folder, 'server.js'), backend);
   writeFileSync(join(folder, 'page.jsx'), page);
   const bundle = { bundle: true, format: 'esm', jsx: 'automatic', logLevel: 'silent' } as const;

@@ -3,7 +3,7 @@
  * no other package for its declarations.
  */
 
-/** A part of a result. Newer versions of the protocol may have further ones. */
+/** A part of a result. Newer protocol versions may have further ones. */
 export type ResultPart =
   | { readonly type: 'text'; readonly text: string }
   /** `data` is base64. */

@@ -84,3 +84,18 @@ for (const [protocol, make] of Object.entries(bodies)) {
     assert.ok(reads <= 1);
   });
 }
+
+test('messages: a conversation that begins with the assistant gets a message of the user first', async () => {
+  const greeting: PromptItem = { kind: 'assistant', text: 'Welcome!' };
+  const options = { replays: new Map(), paused: [], traits: {}, prefixes: new BodyPrefixes() };
+  const toText = async (prompt: readonly PromptItem[], earlierItems: number) => {
+    const body = messagesBody('claude-m', requestFor(prompt, earlierItems), options);
+    return (Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body.pieces()))).toString();
+  };
+  const text = await toText([greeting, { kind: 'user', text: 'Hi' }], 1);
+  const roles = (JSON.parse(text).messages as { role: string }[]).map(({ role }) => role);
+  assert.deepEqual(roles, ['user', 'assistant', 'user']);
+  const later: readonly PromptItem[] = [greeting, { kind: 'user', text: 'Hi' }, { kind: 'assistant', text: 'Yes?' }];
+  const next: readonly PromptItem[] = [...later, { kind: 'user', text: 'So?' }];
+  assert.equal(await toText(next, 3), await toText(copies(next), 0), 'remembered turns give the same bytes');
+});

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { type ClaudeModel, claudeModel } from './claude-models.ts';
-import type { ModelRequest, StepReplay } from './model.ts';
+import type { ModelRequest, PromptItem, StepReplay } from './model.ts';
 import { objectSchema } from './object-schema.ts';
 import type { PromptAttachment } from './prompt-attachment.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';
@@ -52,8 +52,9 @@ export interface MessagesOptions {
   readonly prefixes: BodyPrefixes;
 }
 
-export function messagesBody(model: string, request: ModelRequest, options: MessagesOptions): RequestBody {
-  const { replays, paused, prefixes, traits } = options;
+export function messagesBody(model: string, given: ModelRequest, options: MessagesOptions): RequestBody {
+  const { paused, prefixes, traits } = options;
+  const { request, replays } = withUserFirst(given, options.replays);
   const { maxOutputTokens } = traits;
   const rules = { ...claudeModel(model), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
   const maker = new BodyMaker();
@@ -70,6 +71,22 @@ export function messagesBody(model: string, request: ModelRequest, options: Mess
   const start = isUsual ? prefixes.find(request, write) : prefixBytes(write());
   const texts = messages.map((message) => JSON.stringify(message));
   return maker.make(start, earlier, texts);
+}
+
+const NO_MESSAGE: PromptItem = { kind: 'user', text: '' };
+
+/** The provider refuses messages that begin with the assistant's. A conversation that was imported may begin with a greeting. */
+function withUserFirst(request: ModelRequest, replays: MessagesOptions['replays']) {
+  if (request.prompt[0]?.kind === 'user') return { request, replays };
+  const { prompt, earlierItems } = request;
+  return {
+    request: {
+      ...request,
+      prompt: [NO_MESSAGE, ...prompt],
+      ...(earlierItems === undefined ? {} : { earlierItems: earlierItems + 1 }),
+    },
+    replays: new Map([...replays].map(([index, replay]) => [index + 1, replay])),
+  };
 }
 
 interface PromptForm {

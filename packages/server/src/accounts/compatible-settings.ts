@@ -6,7 +6,7 @@ import { first, type Reads } from '../store/store.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 
-/** The settings of an integration that request readers of compatible APIs need before admission. */
+/** An integration's settings that request readers need before admission. */
 export interface CompatibleSettings {
   readonly apis: ReadonlySet<ApiName>;
   readonly agency: string;

@@ -38,6 +38,7 @@ export async function forkForRun(
     createdAt: taken?.created_at ?? now,
     now,
     opensQuestions: false,
+    isTransient: taken === null ? request.chatRules.isTransient : taken.transient === 1,
   };
   await copyChat(tx, { ...plan, questions }, fork);
   return {

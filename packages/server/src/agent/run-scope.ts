@@ -22,7 +22,7 @@ export interface RunLimits {
 export interface RunContinuation {
   /** The run whose id is in the idempotency keys of approved calls. */
   readonly keyRunId: string;
-  /** What becomes of the calls of the run that asked, by their ids. */
+  /** What becomes of the asking run's calls, by their ids. */
   readonly settlements: ReadonlyMap<string, Settlement>;
   /** The messages of the user that arrived while calls of this model step of the root loop were open, by its index. */
   readonly messages: ReadonlyMap<number, readonly PromptItem[]>;

@@ -35,7 +35,7 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { type AskingMember, chatsAsking, chatsReplacedBy } from '../store/queries/forks.ts';
+import { type AskingMember, chatsAsking, chatsDeletedWith } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
@@ -299,8 +299,8 @@ export class Chats {
   }
 
   /**
-   * The id and the alias can be used again. Run rows, usage and usage request ids remain. The chats whose place it took are
-   * deleted with it.
+   * The id and the alias can be used again. Run rows, usage and usage request ids remain. The chats that it replaced and its
+   * transient forks are deleted with it.
    */
   async delete(integrationId: IntegrationId, chatId: string): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
@@ -308,9 +308,9 @@ export class Chats {
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
       const chatKeys = [chat.chat_key];
       for (const chatKey of chatKeys) {
-        for (const { chat_key: replaced } of await tx.all(chatsReplacedBy, { chatKey })) {
-          await tx.all(lockChatByKey, { chatKey: replaced });
-          chatKeys.push(replaced);
+        for (const { chat_key: other } of await tx.all(chatsDeletedWith, { chatKey })) {
+          await tx.all(lockChatByKey, { chatKey: other });
+          if (!chatKeys.includes(other)) chatKeys.push(other);
         }
       }
       for (const chatKey of chatKeys) await refuseIfActive(tx, chatKey);

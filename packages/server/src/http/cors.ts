@@ -53,7 +53,7 @@ export function isPreflight({ method, headers }: FastifyRequest, operations: rea
   );
 }
 
-/** Clients of compatible APIs send headers of their own. */
+/** Clients of compatible APIs send their own headers. */
 const COMPATIBLE_PREFLIGHT = {
   ...PREFLIGHT,
   'access-control-allow-methods': 'GET, POST, DELETE',

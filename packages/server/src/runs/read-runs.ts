@@ -6,6 +6,7 @@ import type { IntegrationId, RunId } from '../domain/ids.ts';
 import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { parseExtras } from '../domain/run/run-extras.ts';
 import { isFinished, type RunStatus } from '../domain/run/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
@@ -14,6 +15,7 @@ import { attachmentsOfRuns } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import type { Page } from '../store/queries/page.ts';
 import {
+  activeExtras,
   deleteResponse,
   lastReadRun,
   listRuns,
@@ -92,6 +94,12 @@ export class RunReads {
   async get(scope: Scope, runId: string) {
     const row = await this.row(scope, runId);
     return runJson(row, this.lastEventId(row));
+  }
+
+  /** The active run whose request brought this metadata; null if there is none. */
+  async findActive({ integrationId }: Scope, name: string, value: string): Promise<RunId | null> {
+    const rows = await this.#store.reads.all(activeExtras, { integrationId });
+    return rows.find((row) => parseExtras(row.extras_json).metadata?.[name] === value)?.run_id ?? null;
   }
 
   chatStatus(scope: Scope, query: ChatStatusQuery) {

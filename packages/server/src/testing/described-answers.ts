@@ -35,7 +35,7 @@ const byPath = Object.values(operations as Record<string, Operation>).map((opera
   pattern: new RegExp(`^${operation.path.replace(/:[A-Za-z]+/g, '[^/]+')}$`),
 }));
 
-const COMPATIBLE = /^\/v2\/integrations\/[^/]+\/(?:openai|ai-sdk|ag-ui|mcp|agency-swarm)(?:\/|$)/;
+const COMPATIBLE = /^\/v2\/integrations\/[^/]+\/(?:openai|ai-sdk|ag-ui|mcp|agency-swarm)(?:[/?]|$)/;
 
 /**
  * True for paths that OpenAPI does not describe: signed forms are posted below `/uploads/`, and the answers are S3's; the

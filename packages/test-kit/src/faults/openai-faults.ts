@@ -26,7 +26,7 @@ function stepsAsTheyAre(): Overrides {
   return {};
 }
 
-/** The calls of the server's tools look like those of the caller. */
+/** The server's calls look like the caller's. */
 function toolsAsFunctions(): Overrides {
   const own: ResponseOutput['output'] = ResponseOutput.prototype.output;
   ResponseOutput.prototype.output = function output(this: ResponseOutput, item, since) {

@@ -11,6 +11,7 @@ import {
   shareRuns,
   useBlobsOfChat,
 } from '../../store/queries/forks.ts';
+import { insertTransientMark } from '../../store/queries/transient-chats.ts';
 import { first, type Tx } from '../../store/store.ts';
 import { recordQuestions } from './find-questions.ts';
 import type { ForkPlan } from './plan-fork.ts';
@@ -30,6 +31,7 @@ export interface NewFork {
   readonly metadataJson: string | null;
   readonly createdAt: number;
   readonly now: number;
+  readonly isTransient: boolean;
   /** False if a run settles the questions in the same transaction. */
   readonly opensQuestions: boolean;
 }
@@ -61,6 +63,7 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
     metadata_json: fork.metadataJson,
     questions_json: questions === null ? null : JSON.stringify(questions),
     asking_run_id: questions?.runId ?? null,
+    transient: fork.isTransient ? 1 : 0,
     forked_from: from,
     forked_run_id: plan.runId,
     created_at: fork.createdAt,
@@ -68,6 +71,7 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
   });
   const copied = await tx.run(copyMessages, { chatKey: from, forkKey: chatKey, before: numMessages + 1 });
   if (copied !== numMessages) throw new SourceChanged('The messages of the chat were deleted.');
+  if (fork.isTransient) await tx.run(insertTransientMark, { chat_key: chatKey, due_at: fork.now });
   await tx.run(shareRuns, { chatKey: from, forkKey: chatKey });
   const attachments = await tx.run(copyAttachments, { chatKey: from, forkKey: chatKey });
   if (attachments > 0) {

@@ -52,7 +52,14 @@ export async function forkChat<T>(
       if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
       if (others.length > 0) throw new Refusal('alias_taken');
       const now = Date.now();
-      const own = { titleJson: null, metadataJson: null, createdAt: now, now, opensQuestions: true };
+      const own = {
+        titleJson: null,
+        metadataJson: null,
+        createdAt: now,
+        now,
+        opensQuestions: true,
+        isTransient: false,
+      };
       await copyChat(tx, plan, { chatKey, integrationId, chatId, alias, consumerId, ...own });
       return read(tx, chatId);
     });

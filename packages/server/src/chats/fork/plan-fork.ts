@@ -57,7 +57,7 @@ export async function planFork(reads: Reads, chatKey: ChatKey, point: ForkPoint)
   };
 }
 
-/** Returns the number of messages of the fork. */
+/** Returns the fork's number of messages. */
 async function findEnd(reads: Reads, source: ForkSourceRow, point: ForkPoint): Promise<number> {
   const { chat_key: chatKey, num_messages: all } = source;
   switch (point.at) {
@@ -87,7 +87,7 @@ async function findEnd(reads: Reads, source: ForkSourceRow, point: ForkPoint): P
 /** Messages per statement, so that a long chat is not in memory as a whole. */
 const PAGE = 500;
 
-/** Counts the texts of the shorter part of the chat. */
+/** Counts the texts in the shorter part of the chat. */
 async function countTextBytes(reads: Reads, source: ForkSourceRow, kept: number): Promise<number> {
   const { num_messages: all, text_bytes: bytes } = source;
   if (kept <= all / 2) return sumTexts(reads, source, 1, kept);

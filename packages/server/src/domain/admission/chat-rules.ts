@@ -1,4 +1,4 @@
-/** How a request that came by a compatible API chooses its chat and its member. */
+/** How a request that came by a compatible API chooses its chat and member. */
 export interface ChatRules {
   /** An unknown member is registered with the run, if the integration allows it. */
   readonly registersMember: boolean;
@@ -12,7 +12,7 @@ export interface ChatRules {
   /** A new chat is not listed and is deleted some days after its last run. */
   readonly isTransient: boolean;
   /**
-   * The id of the run after which the request continues, in whichever chat it is. If it is not the newest run of its chat, the
+   * The run's id after which the request continues, in whichever chat it is. If it is not the newest run of its chat, the
    * request continues in a fork. An unknown run, or a run of another member, is refused with `run_not_found`.
    */
   readonly afterRunId: string | null;

@@ -35,7 +35,7 @@ export function requestAttachments(
   });
 }
 
-/** Makes the refusal of a field of an attachment. */
+/** Makes the refusal for an attachment's field. */
 type Refuse = (field: 'file_url' | 'filename' | 'image_url', problem: string) => Refusal;
 
 export function fileByUrl(text: string, filename: string | null, allow: FetchAllow, refuse: Refuse): RequestAttachment {

@@ -12,7 +12,7 @@ import { chosenChatId, isCallerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { checkExtras, NO_EXTRAS, toExtrasJson } from '../../domain/run/run-extras.ts';
+import { checkExtras, NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { toTrace } from '../request-id.ts';
@@ -46,7 +46,7 @@ const CONTEXT_HEADER = 'x-runwire-context';
 const MAX_CONTEXT_BYTES = 8192;
 const CONTEXT_LIMITS = { maxDepth: 64, maxValues: 10_000 };
 const MAX_ATTACHMENTS = 20;
-/** How long a request waits for the end of a run that it has cancelled. */
+/** How long a request waits until a run that it has cancelled ends. */
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
 
@@ -56,7 +56,7 @@ interface TextLimits {
   readonly userContextBytes: number;
 }
 
-/** Starts the runs of the compatible APIs. */
+/** Starts runs for the compatible APIs. */
 export class CompatibleStarts {
   readonly #starts: RunStarts;
   readonly #cancel: CancelDeps;
@@ -115,7 +115,7 @@ export class CompatibleStarts {
 
 function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLimits): void {
   const { messageCharacters, userContextBytes } = limits;
-  // A character has one or two units of UTF-16.
+  // A character has one or two UTF-16 units.
   if (message.length > messageCharacters && [...message].length > messageCharacters) {
     throw new Refusal('invalid_request', `The message must have at most ${messageCharacters} characters.`);
   }
@@ -203,8 +203,7 @@ function toCompletion(
     ignoredFields: [],
     refreshes: [],
     history,
-    // A run that brings none is stored as before, so that nodes of the version before can take it over.
-    extras: toExtrasJson(extras) === null ? NO_EXTRAS : extras,
+    extras: toExtras(given.extras),
     ...(given.shown === undefined ? {} : { shown: given.shown }),
     chatRules: {
       ...OWN_CHAT_RULES,
@@ -213,6 +212,12 @@ function toCompletion(
       ...given.chatRules,
     },
   };
+}
+
+/** Nodes of the version before do not know extras, so a request without any must not have them. */
+function toExtras(extras: RunExtras | undefined): RunExtras {
+  const isEmpty = extras === undefined || Object.values(extras).every((value) => value === null);
+  return isEmpty ? NO_EXTRAS : extras;
 }
 
 /** The token's value if it has one. Another value is refused. */

@@ -7,7 +7,7 @@ type Answers = NonNullable<CompatibleRequest['answers']>;
 
 /**
  * Gives the request the answers that its newest items are. If it names no chat, the open questions name it. If the
- * questions are not open, the request begins a new chat, and the outputs are part of its history.
+ * questions are not open, the request begins a new chat whose history has the outputs.
  */
 export async function continueAsking(
   { chats }: Pick<CompatibleDeps, 'chats'>,

@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { CompatibleCall } from './compatible-route.ts';
 import type { WhenBusy } from './compatible-starts.ts';
 
-/** The query of operations that cancel the active run of their chat. */
+/** The query for operations that cancel their chat's active run. */
 export const WhenBusyQuery: TSchema = { type: 'object', properties: { whenBusy: { type: 'string' } } };
 
 /** Reads `?whenBusy=`: `cancel` if it is absent. */

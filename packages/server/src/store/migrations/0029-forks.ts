@@ -20,6 +20,13 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .execute();
 
   await db.schema
+    .createIndex('chats_forked')
+    .on('chats')
+    .column('forked_from')
+    .where(sql<boolean>`forked_from is not null`)
+    .execute();
+
+  await db.schema
     .createTable('shared_runs')
     .addColumn('run_id', text, (c) => c.notNull())
     .addColumn('chat_key', text, (c) => c.notNull())

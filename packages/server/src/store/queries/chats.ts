@@ -240,7 +240,7 @@ export const delegationsOfChat = statement(
   'delegations of chat',
   (db, p: { chatKey: ChatKey; runId: RunId; sender: string; recipient: string; limit: number }) =>
     db
-      // A fork has messages of runs of another chat.
+      // A fork has messages from another chat's runs.
       .selectFrom('messages')
       .innerJoin('steps', 'steps.run_id', 'messages.run_id')
       // The first step of the loop that the call began is the recipient's.

@@ -99,6 +99,7 @@ export const insertFork = statement(
       metadata_json: string | null;
       questions_json: string | null;
       asking_run_id: RunId | null;
+      transient: number;
       forked_from: ChatKey;
       forked_run_id: RunId | null;
     },
@@ -117,6 +118,7 @@ const FORK_COLUMNS = [
   'metadata_json',
   'questions_json',
   'asking_run_id',
+  'transient',
   'forked_from',
   'forked_run_id',
   'created_at',
@@ -256,22 +258,22 @@ export const replaceByFork = statement(
 export const replacedChat = statement('replaced chat', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('chats')
-    .select(['alias', 'title_json', 'metadata_json', 'created_at'])
+    .select(['alias', 'title_json', 'metadata_json', 'created_at', 'transient'])
     .where('chat_key', '=', p.chatKey)
     .where('deleted_at', 'is', null),
 );
 
 export type ReplacedChatRow = RowOf<typeof replacedChat>;
 
-/** The chats whose place this one took. They are deleted with it. */
-export const chatsReplacedBy = statement('chats replaced by', (db, p: { chatKey: ChatKey }) =>
-  db
-    .selectFrom('chats')
-    .select('chat_key')
+/** The chats that are deleted with this one: the chats whose id it took over, and its transient forks. */
+export const chatsDeletedWith = statement('chats deleted with', (db, p: { chatKey: ChatKey }) => {
+  const chats = db.selectFrom('chats').select('chat_key').where('deleted_at', 'is', null);
+  // With `or`, SQLite would read all chats.
+  return chats
     .where('replaced_by', '=', p.chatKey)
-    .where('deleted_at', 'is', null)
-    .orderBy('chat_key'),
-);
+    .union(chats.where('forked_from', '=', p.chatKey).where('transient', '=', sql<number>`1`))
+    .orderBy('chat_key');
+});
 
 /**
  * Chats that share runs are deleted one after the other: otherwise each deletion would find the other chat, and both would

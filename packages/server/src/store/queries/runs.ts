@@ -163,6 +163,16 @@ export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =
 );
 
 /** Reads which run a run continues, and its own chat. */
+/** What the requests of an integration's active runs brought besides. Runs without any are left out. */
+export const activeExtras = statement('extras of active runs', (db, p: { integrationId: IntegrationId }) =>
+  db
+    .selectFrom('active_runs')
+    .innerJoin('runs', 'runs.run_id', 'active_runs.run_id')
+    .select(['runs.run_id', 'runs.extras_json'])
+    .where('active_runs.integration_id', '=', p.integrationId)
+    .where('runs.extras_json', 'is not', null),
+);
+
 export const continuedRun = statement('continued run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(['continues', 'chat_key']).where('run_id', '=', p.runId),
 );

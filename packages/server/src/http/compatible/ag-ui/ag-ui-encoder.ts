@@ -5,7 +5,7 @@ import { AgUiUsage } from './ag-ui-usage.ts';
 import { frame } from './frame.ts';
 import { type EndOfRun, runEnd } from './run-end.ts';
 
-/** What the encoder knows of a request besides the events of its run. */
+/** What the encoder knows about a request besides its run's events. */
 export interface AgUiRun {
   readonly threadId: string;
   /** The id that the caller chose. */

@@ -45,7 +45,7 @@ export class AgUiMessages {
     return last?.text('role') === 'user' ? readContent(last, this.#rules) : { text: '', attachments: [] };
   }
 
-  /** The outputs that follow the newest message of the agent. A message of the user may follow them. */
+  /** The outputs after the agent's newest message. The user's message may follow them. */
   newestOutputs(): SentOutput[] {
     const isUser = this.#messages.at(-1)?.text('role') === 'user';
     const end = isUser ? -1 : undefined;

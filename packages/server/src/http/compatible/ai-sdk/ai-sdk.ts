@@ -84,7 +84,7 @@ async function unlessUnknown<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The stream of a request's run. If it continues the message with which the request ends, the client has the rest of it. */
+/** The stream for a request's run. If it continues the message with which the request ends, the client has the rest of it. */
 async function answerStream(
   deps: CompatibleDeps,
   call: CompatibleCall,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { isCallerId, type RunId } from '../../../domain/ids.ts';
 import { Refusal } from '../../../domain/refusal.ts';
+import { NO_EXTRAS } from '../../../domain/run/run-extras.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
@@ -13,6 +14,8 @@ import { type RunNews, RunReader } from './run-reader.ts';
 import { refusedResult, toolResult } from './tool-result.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
+/** The metadata with which the run of a call with a key is found. */
+export const REQUEST_METADATA = 'mcp/request';
 const IDEMPOTENCY_KEY = 'runwire/idempotencyKey';
 
 /** A `tools/call` of an MCP request. */
@@ -77,19 +80,25 @@ export class AskCall {
   async #admit({ name, agent }: AskTool, params: CallParams): Promise<void> {
     const { request } = this.#call;
     const { message, chatId, paths, sandboxFiles } = readArguments(params.arguments);
+    const key = readKey(params.meta);
+    const requestId = callRequestId(request.headers[SESSION_HEADER], params.id);
+    const metadata = key === null || requestId === null ? null : { [REQUEST_METADATA]: requestId };
     const started = await this.#deps.starts.admit(MCP, this.#call, {
       message,
       agent,
       sandboxFiles,
       chatId,
       consumerId: headerConsumer(request),
-      usageRequestId: readKey(params.meta) ?? callRequestId(request.headers[SESSION_HEADER], params.id),
+      usageRequestId: key ?? requestId,
       userContext: headerContext(request),
+      extras: { ...NO_EXTRAS, metadata },
+      // An invented id would begin a chat.
+      chatRules: { mustExist: true },
       compared: { api: 'mcp', tool: name, message, chatId, files: paths },
     });
     const { runId } = started.admission;
-    const { ownerId, key } = request.principal;
-    const source = { runId, after: 0, ownerId, keyId: key.keyId };
+    const { ownerId, key: apiKey } = request.principal;
+    const source = { runId, after: 0, ownerId, keyId: apiKey.keyId };
     this.headers = started.headers;
     this.#runId = runId;
     this.#reader = new RunReader(this.#deps.eventLog, this.#deps.streams, source, params.onNews);

@@ -4,11 +4,12 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '../../../domain/refusal.ts';
+import type { WaitAt } from '../../../domain/wait-points.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute, ignoredHeader } from '../compatible-route.ts';
 import { SSE_HEADERS } from '../event-encoder.ts';
-import { AskCall, callRequestId, SESSION_HEADER } from './ask-call.ts';
+import { AskCall, callRequestId, REQUEST_METADATA, SESSION_HEADER } from './ask-call.ts';
 import { askTools } from './ask-tools.ts';
 import { MCP } from './mcp-api.ts';
 import { McpSdk } from './mcp-sdk.ts';
@@ -48,7 +49,8 @@ async function answer(deps: CompatibleDeps, sdk: McpSdk, call: CompatibleCall): 
   }
   const body = request.body as Message;
   if (body?.method === 'notifications/cancelled') {
-    void cancelCall(deps, call, body);
+    // If the store is unavailable, the run continues.
+    cancelCall(deps, call, body).catch(() => {});
     return reply.code(202).send();
   }
   const asking = new AskCall(deps, call);
@@ -56,7 +58,8 @@ async function answer(deps: CompatibleDeps, sdk: McpSdk, call: CompatibleCall): 
   const web = toWebRequest(call, gone.signal);
   const response = await sdk.answer(web, body, { call: asking, tools: () => askTools(deps, settings) });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (isStream && body?.method === 'tools/call') return stream(call, asking, response, gone);
+  if (isStream && body?.method === 'tools/call')
+    return stream({ call, asking, response, gone, waitAt: deps.streams.waitAt });
   const text = await response.text();
   if (asking.fault !== null) throw asking.fault;
   // A client of an earlier revision repeats it in every request, so that a cancellation finds its run on any node.
@@ -72,13 +75,17 @@ function toWebRequest({ request }: CompatibleCall, signal: AbortSignal): Request
   return new Request(new URL(request.url, 'http://runwire'), { method: 'POST', headers, signal });
 }
 
+/** A call whose answer is a stream. */
+interface OpenCall {
+  readonly call: CompatibleCall;
+  readonly asking: AskCall;
+  readonly response: Response;
+  readonly gone: AbortController;
+  readonly waitAt: WaitAt | undefined;
+}
+
 /** Sends the stream of a call. Its head follows the decision whether the call becomes a run. */
-async function stream(
-  call: CompatibleCall,
-  asking: AskCall,
-  response: Response,
-  gone: AbortController,
-): Promise<unknown> {
+async function stream({ call, asking, response, gone, waitAt }: OpenCall): Promise<unknown> {
   const { request, reply } = call;
   const { raw } = reply;
   const isModern = (request.body as Message | null)?.params?._meta?.[PROTOCOL_VERSION] !== undefined;
@@ -109,7 +116,10 @@ async function stream(
   reply.headers({ ...asking.headers, ...ignoredHeader(call.ignored), ...SSE_HEADERS });
   const headers = reply.getHeaders();
   reply.hijack();
+  waitAt?.('header.before');
   raw.writeHead(response.status, headers as OutgoingHttpHeaders);
+  // The caller learns immediately that the run is admitted; the first bytes may be 10 s away.
+  raw.flushHeaders();
   for (const bytes of held) raw.write(bytes);
   await pipe(raw, reader, piece);
   return reply;
@@ -133,7 +143,7 @@ async function pipe(raw: ServerResponse, reader: ReadableStreamDefaultReader<Uin
   }
 }
 
-/** Cancels the run of another request of the client's session. The notification is answered whatever it finds. */
+/** Cancels the run that another request in the client's session started. The notification is answered whatever it finds. */
 async function cancelCall({ cancel, runReads }: CompatibleDeps, call: CompatibleCall, message: Message): Promise<void> {
   const { scope, request } = call;
   const requestId = message.params?.requestId;
@@ -142,8 +152,9 @@ async function cancelCall({ cancel, runReads }: CompatibleDeps, call: Compatible
   if (usageRequestId === null) return;
   for (let attempt = 0; attempt < FIND_RETRIES; attempt += 1) {
     const found = await runReads.chatStatus(scope, { usageRequestId }).catch(() => null);
-    if (found?.run != null) {
-      await cancelRun(cancel, scope, found.run.runId, 'immediate').catch(() => {});
+    const runId = found?.run?.runId ?? (await runReads.findActive(scope, REQUEST_METADATA, usageRequestId));
+    if (runId !== null) {
+      await cancelRun(cancel, scope, runId, 'immediate');
       return;
     }
     await sleep(FIND_RETRY_MS);

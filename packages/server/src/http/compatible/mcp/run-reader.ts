@@ -15,7 +15,7 @@ export interface RunNews {
   readonly text: string;
 }
 
-/** A caller that waits for the end of a run. It counts as a reader of the run, like a stream. */
+/** A caller that waits for a run's end. It counts as a reader, like a stream. */
 export class RunReader implements Sink, OpenReader {
   readonly runId: RunId;
   readonly keyId: string | null;

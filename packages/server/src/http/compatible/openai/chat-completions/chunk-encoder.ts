@@ -28,14 +28,14 @@ export class ChunkEncoder implements Encoder {
   readonly headers = SSE_HEADERS;
   readonly heartbeat = ': \n\n';
   readonly #options: ChunkOptions;
-  /** The text of every chunk before its `choices`. */
+  /** Every chunk's text before its `choices`. */
   #head = '';
   #runId = '';
   /** The last frame from which the client has something. If it becomes void, the answer cannot be continued. */
   #lastSentId = 0;
   #toolCalls = 0;
   #hasText = false;
-  /** The first half of a surrogate pair, until the second half arrives. Alone some clients cannot decode it. */
+  /** A surrogate pair's first half, until the second half arrives. Alone some clients cannot decode it. */
   #half = '';
 
   constructor(options: ChunkOptions) {

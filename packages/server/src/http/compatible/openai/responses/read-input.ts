@@ -107,7 +107,7 @@ const toQuestion = (item: Fields, name: string): string => {
   return toQuestionId(callId) ?? callId;
 };
 
-/** An output is a text, or a list of parts of which the texts count. */
+/** An output is a text, or a list of parts. Only texts count. */
 function readOutput(item: Fields): string {
   const output = item.any('output');
   if (typeof output === 'string') return output;

@@ -47,7 +47,7 @@ export interface OutputEntry {
   json: string | null;
 }
 
-/** The items of delegated agents are no part of the response. */
+/** Delegated agents' items are no part of the response. */
 export const isShown = ({ callerAgent }: { readonly callerAgent: string | null }): boolean => callerAgent === null;
 
 const isStreamed = (item: OutputItem): item is TextItem => item.kind !== 'tool_call';
@@ -221,7 +221,7 @@ export function readRunItem(
   }
 }
 
-/** The time of the last item, which events of earlier versions have instead of the time of the end. */
+/** The last item's time. Events from earlier versions have no time for the end. */
 function lastTime(messages: Messages | null): number {
   return Math.floor((messages?.items.at(-1)?.timestamp ?? 0) / 1000);
 }

@@ -28,7 +28,7 @@ import {
  *   end             [DONE]
  */
 
-/** The memory of one page, which its reader's socket has taken before the next page is made. */
+/** One page's memory, which its reader's socket has taken before the next page is made. */
 const bytes = new PageBytes();
 
 type TextItem = MessageItem | ReasoningItem;
