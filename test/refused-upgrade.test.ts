@@ -30,6 +30,8 @@ const POSTGRES_EARLIER = [
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
+  ...['chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
   ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(
     (table) => `drop table ${table}`,
@@ -53,7 +55,7 @@ const EARLIER = [
   ...['title_json', 'metadata_json', 'questions_json', 'asking_run_id'].map(
     (column) => `alter table chats drop column ${column}`,
   ),
-  ...['continues', 'answers_json', 'client_tools_json', 'response_deleted_at'].map(
+  ...['continues', 'answers_json', 'client_tools_json', 'response_deleted_at', 'extras_json'].map(
     (column) => `alter table runs drop column ${column}`,
   ),
   ...['client_tools', 'caller_instructions', 'auto_register', 'compatible_apis'].map(
@@ -66,6 +68,9 @@ const EARLIER = [
   ...['agency_version', 'structured'].map((column) => `alter table runs drop column ${column}`),
   'alter table integrations drop column model',
   ...['newest', 'consumer'].map((name) => `drop index chats_${name}`),
+  ...['forked_from', 'forked_run_id', 'replaced_by', 'former_chat_id', 'former_alias', 'transient'].map(
+    (column) => `alter table chats drop column ${column}`,
+  ),
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),
   'drop table commit_marks',
   'drop index attachments_without_copy',
