@@ -13,6 +13,8 @@ const LIMIT_OF_ONE = { unit: 'runs', limit: 1, period: 'lifetime' };
 
 const ACTIVE: ReadonlySet<string> = new Set(['admitted', 'running']);
 
+const CHAT_COMPLETIONS = COMPATIBLE_CASES[0] as CompatibleCase;
+
 let requests = 0;
 const given = (more: Partial<StartedBy> = {}): StartedBy => {
   requests += 1;
@@ -25,6 +27,9 @@ const open = (api: ApiClient, integration: string, by: CompatibleCase, started: 
     headers: { ...api.authorization, 'content-type': 'application/json', ...by.headers(started) },
     body: JSON.stringify(by.body(started)),
   });
+
+const without = (headers: Readonly<Record<string, string>>, name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
 
 /** The refusal of a request. Hosts of MCP read it in the result of the tool. */
 async function readRefusal(reader: StreamReader) {
@@ -123,6 +128,38 @@ function tests(store: StoreName): void {
       assert.equal((await server.api.get('/v2/integrations/mine/runs')).body.items.length, 1);
     });
 
+    test(`${by.name}: another member's equal request is no replay`, async (t) => {
+      cites(t, 'compatible-20-same-request');
+      const integration = await rig.integration();
+      const tokens = new Map<string, string>();
+      for (const consumerId of ['ann', 'bob']) {
+        await rig.member(integration, consumerId);
+        const { body } = await rig.api.post(`/v2/integrations/${integration}/client_tokens`, { consumerId });
+        tokens.set(consumerId, body.clientToken);
+      }
+      const equal = given();
+      const reader = await open(rig.api, integration, by, equal);
+      await (await rig.controller.nextCall()).end();
+      await reader.over;
+      const reused = [400, 'false', 'usage_request_id_reused'];
+      const ofBob = await readRefusal(await open(rig.api, integration, by, { ...equal, consumerId: 'bob' }));
+      assert.deepEqual([ofBob.status, ofBob.admitted, by.getCode(ofBob.body)], reused);
+      // Client tokens are not for hosts of MCP.
+      if (by.path === '/mcp') return;
+      const withoutHeader = { ...by, headers: (one: StartedBy) => without(by.headers(one), 'X-Runwire-Consumer-Id') };
+      const asBob = await readRefusal(
+        await open(rig.api.as(tokens.get('bob') as string), integration, withoutHeader, equal),
+      );
+      assert.deepEqual([asBob.status, asBob.admitted, by.getCode(asBob.body)], reused);
+      assert.doesNotMatch(JSON.stringify(asBob.body), /run_/);
+      const asAnn = await open(rig.api.as(tokens.get('ann') as string), integration, withoutHeader, equal);
+      await asAnn.over;
+      assert.deepEqual(
+        [asAnn.headers['x-run-replayed'], asAnn.headers['x-run-id']],
+        ['true', reader.headers['x-run-id']],
+      );
+    });
+
     if (by.namesChat) {
       test(`${by.name}: a busy chat is refused with the run that is active`, async (t) => {
         cites(t, 'compatible-20-busy');
@@ -140,6 +177,31 @@ function tests(store: StoreName): void {
       });
     }
   }
+
+  test('a request that is too large or wrong in its parts is refused', async (t) => {
+    cites(t, 'compatible-20-bounds');
+    const integration = await rig.integration();
+    const url = `${rig.api.url}/v2/integrations/${integration}/openai/v1/chat/completions`;
+    const send = async (body: object, headers: Readonly<Record<string, string>> = {}) => {
+      const sent = { ...rig.api.authorization, 'content-type': 'application/json', ...headers };
+      const answer = await refusal(
+        await openStream(url, { method: 'POST', headers: sent, body: JSON.stringify(body) }),
+      );
+      return [answer.status, answer.admitted, CHAT_COMPLETIONS.getCode(answer.body)];
+    };
+    const wrong = [400, 'false', 'invalid_request'];
+    const user = (content: unknown) => ({ role: 'user', content });
+    const images = Array.from({ length: 21 }, (_, index) => {
+      return { type: 'image_url', image_url: { url: `https://example.com/${index}.png` } };
+    });
+    assert.deepEqual(await send({ messages: [user(images)] }), wrong);
+    assert.deepEqual(await send({ messages: [user(images), user('Hello')] }), wrong);
+    const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 5 } } };
+    assert.deepEqual(await send({ messages: [user('Hello')], response_format }), wrong);
+    const nested = Buffer.from('['.repeat(65) + ']'.repeat(65)).toString('base64url');
+    assert.deepEqual(await send({ messages: [user('Hello')] }, { 'X-Runwire-Context': nested }), wrong);
+    assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items, []);
+  });
 
   /** Holds the chat `c` busy. */
   async function holdChat(integration: string) {

@@ -61,8 +61,10 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
   const status = getStatus(refusal.code, path);
   const api = request.routeOptions.config?.compatible;
-  const isAdmissionKnown = request.routeOptions.config?.startsRuns !== true || reply.hasHeader('x-agent-run-admitted');
-  const headers = api?.errorHeaders?.(refusal, status, isAdmissionKnown);
+  // Only `false` means that the request has reserved no run.
+  const { startsRuns } = request.routeOptions.config ?? {};
+  const hasNoRun = startsRuns !== true || reply.getHeader('x-agent-run-admitted') === 'false';
+  const headers = api?.errorHeaders?.(refusal, status, hasNoRun);
   if (headers !== undefined) reply.headers(headers);
   const body = api?.errorBody?.(refusal, status);
   return reply

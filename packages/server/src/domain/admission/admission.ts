@@ -94,7 +94,7 @@ export interface AdmissionRequest {
   /** The refreshes, or their text's refusal, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
   /** Earlier turns that the caller brings into a new chat. */
-  readonly history: readonly ImportedTurn[];
+  readonly history: readonly (ImportedTurn & { readonly attachments: readonly unknown[] })[];
   readonly extras: RunExtras;
   readonly chatRules: ChatRules;
 }
@@ -338,8 +338,17 @@ function refuseTools(
   return refuse('invalid_request', `\`clientTools[${place}].name\` is \`${name}\`, a tool of the agents; rename it.`);
 }
 
-function refuseHistory({ chatRules, member }: AdmissionRequest, chat: KnownChat | null): AdmissionDecision | null {
+const MAX_HISTORY_ATTACHMENTS = 20;
+
+function refuseHistory(
+  { chatRules, member, history }: AdmissionRequest,
+  chat: KnownChat | null,
+): AdmissionDecision | null {
   if (chat !== null) return chatRules.historyIfNew ? null : refuse('chat_not_empty');
+  if (history.reduce((sum, { attachments }) => sum + attachments.length, 0) > MAX_HISTORY_ATTACHMENTS) {
+    const sentence = `The earlier messages of a new chat must have at most ${MAX_HISTORY_ATTACHMENTS} attachments in all.`;
+    return refuse('invalid_request', sentence);
+  }
   if (member === null) return null;
   const sentence = 'A client token cannot begin a chat with earlier messages (`history`); your backend can do it.';
   return refuse('token_forbidden', sentence);

@@ -15,8 +15,8 @@ export interface CompatibleApi {
   readonly translate?: (refusal: Refusal) => Refusal;
   /** The error in the API's own shape. `ApiErrorResponse` if it is absent. */
   readonly errorBody?: (refusal: Refusal, status: number) => unknown;
-  /** Further headers of an error. `isAdmissionKnown` is false if the request may have started a run. */
-  readonly errorHeaders?: (refusal: Refusal, status: number, isAdmissionKnown: boolean) => Record<string, string>;
+  /** Further headers of an error. `hasNoRun` is false if the request has started a run, or may have. */
+  readonly errorHeaders?: (refusal: Refusal, status: number, hasNoRun: boolean) => Record<string, string>;
 }
 
 declare module 'fastify' {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isBlank } from '@runwire/lib/is-blank.ts';
+import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Admission, RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
@@ -11,7 +12,7 @@ import { chosenChatId, isCallerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
+import { checkExtras, NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { toTrace } from '../request-id.ts';
@@ -43,6 +44,8 @@ export type WhenBusy = 'cancel' | 'refuse';
 const CONSUMER_HEADER = 'x-runwire-consumer-id';
 const CONTEXT_HEADER = 'x-runwire-context';
 const MAX_CONTEXT_BYTES = 8192;
+const CONTEXT_LIMITS = { maxDepth: 64, maxValues: 10_000 };
+const MAX_ATTACHMENTS = 20;
 /** How long a request waits until a run that it has cancelled ends. */
 const BUSY_PATIENCE_MS = 10_000;
 const BUSY_RETRY_MS = 50;
@@ -73,7 +76,7 @@ export class CompatibleStarts {
     whenBusy: WhenBusy = 'refuse',
   ): Promise<StartedRun> {
     checkTexts(given, this.#limits);
-    const completion = toCompletion(call, given);
+    const completion = toCompletion(api, call, given);
     const { request, reply, scope } = call;
     const cancelActive = async (admissions: RunAdmission): Promise<Admission> => {
       const until = performance.now() + BUSY_PATIENCE_MS;
@@ -149,23 +152,33 @@ export function headerContext({ headers, clientToken }: Pick<FastifyRequest, 'he
   const bytes = Buffer.from(value, 'base64url');
   if (bytes.length > MAX_CONTEXT_BYTES) throw new Refusal('invalid_request', problem);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
+    return parseStrictJson(bytes, CONTEXT_LIMITS);
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
     throw new Refusal('invalid_request', problem);
   }
 }
 
-function toCompletion({ request, scope, settings }: CompatibleCall, given: CompatibleRequest): CompletionRequest {
+function toCompletion(
+  api: CompatibleApi,
+  { request, scope, settings }: CompatibleCall,
+  given: CompatibleRequest,
+): CompletionRequest {
   const token = request.clientToken;
   const { answers = null, clientTools = [], attachments = [], sandboxFiles = [], history = [], message } = given;
-  const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
+  const { extras = NO_EXTRAS } = given;
+  const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools) ?? checkExtras(extras);
   if (wrong !== null) throw wrong;
   if (answers !== null && token !== null && !token.can.includes('answer')) {
     throw new Refusal('token_forbidden', 'The client token does not permit answers; mint it with `answer` in `can`.');
   }
+  if (attachments.length > MAX_ATTACHMENTS) {
+    throw new Refusal('invalid_request', `The newest message must have at most ${MAX_ATTACHMENTS} attachments.`);
+  }
   const usageRequestId = checkedId('usageRequestId', given.usageRequestId) ?? `api:${randomUUID()}`;
   const chatId = ofToken('chat', given.chatId, token?.chatId ?? null);
   const consumerId = ofToken('member', given.consumerId, token?.consumerId ?? null);
+  const agent = ofToken('agent', given.agent, token?.agent ?? null);
   return {
     ownerId: request.principal.ownerId,
     integrationId: scope.integrationId,
@@ -180,8 +193,11 @@ function toCompletion({ request, scope, settings }: CompatibleCall, given: Compa
     usageRequestId,
     chatId: chatId === null ? null : chosenChatId(checkedId('chat', chatId) ?? ''),
     aliasChatId: null,
-    agent: ofToken('agent', given.agent, token?.agent ?? null),
-    fingerprint: fingerprint(given.compared),
+    agent,
+    // A header or a client token can name the member too: without it, another member's request would be a replay. An id
+    // that is made here is never sent again, so nothing is compared with it.
+    fingerprint:
+      given.usageRequestId === null ? null : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,
     clientTools,
     ignoredFields: [],

@@ -50,8 +50,8 @@ export class Fields {
 
   /** The names in the order in which their fields were sent. */
   inOrder(names: Iterable<string>): string[] {
-    const sent = Object.keys(this.#value);
-    const position = (name: string) => sent.indexOf(/^[^.[]*/.exec(name)?.[0] ?? '');
+    const positions = new Map(Object.keys(this.#value).map((name, index) => [name, index]));
+    const position = (name: string) => positions.get(/^[^.[]*/.exec(name)?.[0] ?? '') ?? -1;
     return [...names].sort((one, other) => position(one) - position(other));
   }
 

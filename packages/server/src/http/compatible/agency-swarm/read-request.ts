@@ -51,10 +51,8 @@ export function readRequest(call: CompatibleCall, names: AgencyNames, rules: Par
     extras: { ...NO_EXTRAS, instructions },
     chatRules: { isTransient: turns.length > 0 },
     compared: {
-      api: 'agency-swarm',
       message: body.any('message'),
       history: body.any('chat_history'),
-      agent,
       files: body.any('file_urls'),
       instructions,
       userContext: userContext ?? null,

@@ -94,7 +94,7 @@ export function toCompatibleRequest(
     chatId,
     usageRequestId: readUsageRequestId(given),
     ...(userContext === null ? {} : { userContext }),
-    compared: { api: 'ai-sdk', chatId, last: last.parts.map(({ value }) => value), agent, consumerId, clientTools },
+    compared: { chatId, last: last.parts.map(({ value }) => value), clientTools },
     clientTools,
     history,
     answers,

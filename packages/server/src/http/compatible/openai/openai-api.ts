@@ -14,8 +14,8 @@ export const OPENAI: CompatibleApi = {
   memberField: '`safety_identifier`, `user` or the header `X-Runwire-Consumer-Id`',
   translate: (refusal) => (refusal.code === 'unknown_agent' ? new Refusal('model_not_found') : refusal),
   errorBody: (refusal, status) => openaiError(refusal, status, refusal.details.runId),
-  errorHeaders: (refusal, status, isAdmissionKnown): Record<string, string> => {
-    const isFinal = status < 500 ? !MAY_REPEAT.has(refusal.code) : status === 503 && !isAdmissionKnown;
+  errorHeaders: (refusal, status, hasNoRun): Record<string, string> => {
+    const isFinal = status < 500 ? !MAY_REPEAT.has(refusal.code) : !hasNoRun;
     return isFinal ? { [SHOULD_RETRY]: 'false' } : {};
   },
 };

@@ -76,7 +76,7 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     clientTools,
     history: input.history,
     extras: { instructions, outputSchema, metadata },
-    compared: { ...compared, consumerId, userContext: userContext ?? null },
+    compared: { ...compared, userContext: userContext ?? null },
     chatRules: { isTransient: !isStored },
   };
   return {

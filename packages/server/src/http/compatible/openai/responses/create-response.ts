@@ -88,6 +88,7 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
   }));
   const consumerId = readConsumer(body, call);
   const agent = readAgent(body, call);
+  const userContext = headerContext(call.request);
   const shown: ShownRequest = {
     ...(instructions === null || sentInstructions === '' ? {} : { instructions: sentInstructions }),
     ...(metadata === null ? {} : { metadata }),
@@ -107,12 +108,12 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
     consumerId,
     chatId,
     usageRequestId: idempotencyKey(call.request),
-    userContext: headerContext(call.request),
+    userContext,
     ...(input.answers.length === 0 || isNew ? {} : { answers: input.answers }),
     clientTools,
     extras: { instructions, outputSchema, metadata },
     ...(Object.keys(shown).length === 0 ? {} : { shown: shown as NonNullable<CompletionRequest['shown']> }),
-    compared: comparedFields(call.request.body),
+    compared: { ...comparedFields(call.request.body), userContext: userContext ?? null },
     chatRules: {
       mustExist: conversation !== null,
       isTransient: isNew && (!isStored || input.hasEarlier),

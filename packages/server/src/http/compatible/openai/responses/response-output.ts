@@ -98,6 +98,8 @@ export class ResponseOutput {
     const entry = this.open as OutputEntry;
     this.open = null;
     entry.json = item?.complete ? outputItemJson(item) : incompleteJson(entry);
+    // The JSON has the text.
+    entry.text = '';
     return entry.json;
   }
 
