@@ -115,14 +115,14 @@ export async function openHttp(
 
 function addRunRoutes(
   app: App,
-  { store, config, limits, metrics, agencies }: Foundation,
+  { store, config, limits, metrics, agencies, logger }: Foundation,
   { pages, turns, reads, changes }: OpenedAccounts,
   { admission, runReads, eventLog, streams, cancel, attachments, chats }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
   const streamLimits = new StreamLimits(limits);
-  const starts = new RunStarts({ admission, eventLog, streams, streamLimits, metrics });
+  const starts = new RunStarts({ admission, eventLog, streams, streamLimits, metrics, logger });
   getCompletion(app, { starts, runReads, encoder, limits, fetchAllow });
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });

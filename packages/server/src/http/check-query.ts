@@ -19,6 +19,7 @@ export function checkQuery(operation: Operation, query: unknown): void {
     if (parameter === undefined) {
       throw new Refusal('invalid_request', `${shown} is not a query parameter of this operation; ${hint(known)}.`);
     }
+    if (parameter.type === 'array') continue;
     if (Array.isArray(value)) {
       throw new Refusal('invalid_request', `${shown} is given more than once in the query; send it once.`);
     }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, RunAdmission } from '../admission/admit-run.ts';
 import type { CompletionRequest } from '../admission/completion-request.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { corsHeaders } from './cors.ts';
 import type { Encoder } from './encoders/encoder.ts';
@@ -15,6 +16,7 @@ export interface RunStartDeps {
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly metrics: Metrics;
+  readonly logger: Logger;
 }
 
 /** An admission, and the headers with which its answer begins. */
@@ -60,6 +62,16 @@ export class RunStarts {
     };
     if (admission.replayed) headers[headerNames.runReplayed] = 'true';
     return { admission, headers };
+  }
+
+  /** The run is reserved, and its stream cannot begin. The answer has the headers and no end, so the caller asks for the run. */
+  breakOff(request: Request, reply: FastifyReply, { headers, admission }: StartedRun, cause: unknown): void {
+    this.#deps.logger.error({ err: cause, runId: admission.runId }, 'the answer of an admitted run could not begin');
+    request.server.noteAnswer(request, 200);
+    reply.hijack();
+    reply.raw.writeHead(200, headers);
+    reply.raw.flushHeaders();
+    reply.raw.destroy();
   }
 
   /** The run is reserved: no error status may be sent any more, the stream reports what happens. */

@@ -107,6 +107,18 @@ export class CompatibleStarts {
     }
   }
 
+  /** The same with an encoder that reads something first. If it cannot, the answer begins and breaks: the run is reserved. */
+  async followPrepared(call: CompatibleCall, started: StartedRun, prepare: () => Promise<Encoder>): Promise<void> {
+    let encoder: Encoder;
+    try {
+      encoder = await prepare();
+    } catch (error) {
+      this.#starts.breakOff(call.request, call.reply, started, error);
+      return;
+    }
+    this.follow(call, started, encoder);
+  }
+
   /** Streams the run's events in the API's framing, from the start. */
   follow({ request, reply }: CompatibleCall, started: StartedRun, encoder: Encoder, after = 0): void {
     this.#starts.follow(request, reply, started, encoder, after);
@@ -135,7 +147,16 @@ function translated(api: CompatibleApi, refusal: Refusal): Refusal {
 /** The member that the header names; null if there is none. */
 export function headerConsumer({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
   const value = headers[CONSUMER_HEADER];
-  return typeof value === 'string' && !isBlank(value) ? value : null;
+  return typeof value === 'string' && !isBlank(value) ? decodeHeader(value) : null;
+}
+
+/** Ids outside ASCII are percent-encoded in headers, as in an answer's `X-Chat-Id`. */
+export function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 /** The context in the header, which is JSON in base64url; undefined if there is none. */

@@ -36,7 +36,7 @@ export function aiSdk(deps: CompatibleDeps): void {
       const wanted = toCompatibleRequest(call, given, stored, deps);
       const started = await starts.admit(AI_SDK, call, wanted, whenBusy);
       const { runId } = started.admission;
-      starts.follow(call, started, await answerStream(deps, call, runId, given));
+      await starts.followPrepared(call, started, () => answerStream(deps, call, runId, given));
       return call.reply;
     },
   );

@@ -16,13 +16,15 @@ import { listInputItems } from './responses/input-items.ts';
 import { cancelResponse, deleteResponse, getResponse } from './responses/read-response.ts';
 
 const text = () => Type.Optional(Type.String());
+/** May be sent several times. */
+const list = () => Type.Optional(Type.Array(Type.String()));
 
-/** `include` and its like arrive once or in brackets; they are not used. */
+/** `include` and `include_obfuscation` are not used. */
 const ResponseQuery = Type.Object({
   stream: text(),
   starting_after: Type.Optional(Type.Integer()),
-  include: text(),
-  'include[]': text(),
+  include: list(),
+  'include[]': list(),
   include_obfuscation: text(),
 });
 
@@ -30,8 +32,8 @@ const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer()),
   order: text(),
   after: text(),
-  include: text(),
-  'include[]': text(),
+  include: list(),
+  'include[]': list(),
 });
 
 /** Registers Responses, Conversations, Chat Completions and Models. */

@@ -3,7 +3,7 @@ import { cancelRun } from '../../../../runs/cancel-run.ts';
 import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
-import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import { type CompatibleRequest, decodeHeader, headerContext } from '../../compatible-starts.ts';
 import { continueAsking } from '../../continue-asking.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
@@ -90,15 +90,6 @@ function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest 
 function chatHeader(value: string | string[] | undefined): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null;
   return decodeHeader(value);
-}
-
-/** Ids outside ASCII are percent-encoded in headers, as in an answer's `X-Chat-Id`. */
-function decodeHeader(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }
 
 /** Tools in the older form, and searches by the provider, would change what the answer is. */

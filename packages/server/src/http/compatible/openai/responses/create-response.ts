@@ -42,15 +42,17 @@ export async function createResponse(deps: CompatibleDeps, call: CompatibleCall)
   if (isBackground && !isStream) return sendResponse(deps, call, runId, started.headers);
   // Only a run in a chat that existed can continue another one.
   const isNew = completion.chatId === null && (completion.chatRules?.afterRunId ?? null) === null;
-  const earlierCalls = isNew
-    ? NO_CALLS
-    : await readEarlierCalls(deps, call.scope, await deps.runReads.row(call.scope, runId));
-  const context: ResponseContext = {
-    agency: call.settings.agency,
-    earlierCalls,
-    hidesSecrets: call.request.clientToken !== null,
-  };
-  deps.starts.follow(call, started, isStream ? new ResponsesEncoder(context) : new ResponseAnswer(context));
+  await deps.starts.followPrepared(call, started, async () => {
+    const earlierCalls = isNew
+      ? NO_CALLS
+      : await readEarlierCalls(deps, call, await deps.runReads.row(call.scope, runId));
+    const context: ResponseContext = {
+      agency: call.settings.agency,
+      earlierCalls,
+      hidesSecrets: call.request.clientToken !== null,
+    };
+    return isStream ? new ResponsesEncoder(context) : new ResponseAnswer(context);
+  });
   return call.reply;
 }
 

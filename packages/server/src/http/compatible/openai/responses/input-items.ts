@@ -10,9 +10,9 @@ import { findRun } from './read-response.ts';
 export async function listInputItems(deps: CompatibleDeps, call: CompatibleCall) {
   const run = await findRun(deps, call);
   const outputs: object[] = [];
-  const calls = await readEarlierCalls(deps, call.scope, run);
+  const calls = await readEarlierCalls(deps, call, run);
   if (calls.size > 0) {
-    for (const event of await readEvents(deps.eventLog, run.run_id)) {
+    for (const event of await readEvents(deps, run.run_id, call.request.principal.ownerId)) {
       if (event.type !== 'run_item' || event.item.kind !== 'tool_output') continue;
       const question = calls.get(event.item.callId)?.askedBy ?? null;
       if (question === null) continue;

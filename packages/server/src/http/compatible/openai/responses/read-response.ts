@@ -27,7 +27,7 @@ const noResponse = () => new Refusal('run_not_found', 'This integration has no s
 async function readContext(deps: CompatibleDeps, call: CompatibleCall, run: RunRow): Promise<ResponseContext> {
   return {
     agency: call.settings.agency,
-    earlierCalls: await readEarlierCalls(deps, call.scope, run),
+    earlierCalls: await readEarlierCalls(deps, call, run),
     hidesSecrets: call.request.clientToken !== null,
   };
 }
@@ -42,18 +42,19 @@ export async function getResponse(deps: CompatibleDeps, call: CompatibleCall): P
   if (sequence === null) {
     throw new Refusal('invalid_request', '`starting_after` must be a `sequence_number`: an integer of at least 0.');
   }
-  await checkCursor(deps, run, sequence);
+  await checkCursor(deps, call, run, sequence);
   followRun(deps, call, run.run_id, new ResponsesEncoder(await readContext(deps, call, run), sequence));
   return call.reply;
 }
 
 /** Compacted events have other frames, and text after the point from which a later attempt continued is void. */
-async function checkCursor(deps: CompatibleDeps, run: RunRow, sequence: number): Promise<void> {
+async function checkCursor(deps: CompatibleDeps, { request }: CompatibleCall, run: RunRow, sequence: number) {
+  const { ownerId } = request.principal;
   if (sequence < 0) return;
   if (run.compacted_at !== null) throw new Refusal('cursor_too_old');
   if (run.attempt === 1) return;
   const seen = Math.floor(sequence / 2);
-  for (const event of await readEvents(deps.eventLog, run.run_id)) {
+  for (const event of await readEvents(deps, run.run_id, ownerId)) {
     if (event.type === 'resumed' && seen > event.discardAfter && seen < event.id) throw new Refusal('cursor_void');
   }
 }
@@ -67,7 +68,8 @@ export async function sendResponse(
 ): Promise<FastifyReply> {
   const run = await deps.runReads.row(call.scope, runId);
   const output = new ResponseOutput(await readContext(deps, call, run));
-  for (const event of await readEvents(deps.eventLog, run.run_id)) readEvent(output, event);
+  const { ownerId } = call.request.principal;
+  for (const event of await readEvents(deps, run.run_id, ownerId)) readEvent(output, event);
   // The first flush has not stored `meta` yet.
   if (!output.hasBegun) output.begin(toMeta(run));
   return call.reply.headers(headers).type('application/json; charset=utf-8').send(output.json);
