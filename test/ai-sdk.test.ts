@@ -495,7 +495,7 @@ function tests(store: StoreName): void {
     );
     const edited = new RegExp(`^ui:c:${second?.id}:[0-9a-f]{16}$`);
     assert.deepEqual([ids.length, ids.filter((id) => edited.test(id)).length], [6, 1]);
-    // A message that this server did not make cannot be where the chat continues.
+    // A chat cannot continue after a message that this server did not make.
     const user = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
     const foreign = { id: `msg_${'0'.repeat(26)}`, role: 'assistant', parts: [] };
     const wrong = await post('', { id: 'c', trigger: 'regenerate-message', messages: [foreign, user] });
