@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import type { ModelCall } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
-import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, Shortfall, until } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { LongAnswer, wordsIn } from './console/long-answer.ts';
 import { missingServices } from './support/services.ts';
@@ -67,7 +67,10 @@ async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number;
     if (point === Math.ceil(points / 2)) {
       await untilWords(other, wordsAt(point));
       await stage.killFirst();
-      await untilWords(other, wordsAt(point + 0.5));
+      await until('the run is taken over', async () => (await stage.getAttempt('reloads')) === 2);
+      const written = answer.written;
+      await until('words of the second attempt', async () => answer.written > written + 60);
+      await untilWords(other, 60);
       expectStart('after the server was killed', await other.readAnswer(), answer);
       await stage.restartFirst();
     }

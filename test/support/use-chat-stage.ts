@@ -42,6 +42,7 @@ const PATH = `/v2/integrations/${INTEGRATION}`;
 interface RunRecord {
   readonly runId: string;
   readonly status: string;
+  readonly attempt: number;
   readonly continues: string | null;
 }
 
@@ -166,6 +167,11 @@ export class UseChatStage implements AsyncDisposable {
   async listRuns(chatId: string): Promise<readonly RunRecord[]> {
     const { body } = await this.api.get(`${PATH}/runs?chatId=${chatId}`);
     return (body as { readonly items: RunRecord[] }).items.reverse();
+  }
+
+  /** The attempt of the chat's newest run. */
+  async getAttempt(chatId: string): Promise<number> {
+    return (await this.listRuns(chatId)).at(-1)?.attempt ?? 0;
   }
 
   /** The names of the tools that a run called. */
