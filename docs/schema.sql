@@ -52,7 +52,7 @@ CREATE TABLE "asked_questions" (
   "question_id" text not null primary key,
   "chat_key" text not null,
   "run_id" text not null,
-  "call_id" text not null
+  "call_id_json" text not null
 ) without rowid;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
 
@@ -588,7 +588,7 @@ create table "asked_questions" (
   question_id text collate "C" not null,
   chat_key text collate "C" not null,
   run_id text collate "C" not null,
-  call_id text collate "C" not null,
+  call_id_json text collate "C" not null,
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);

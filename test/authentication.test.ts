@@ -308,10 +308,15 @@ function tests(store: StoreName): void {
     );
     const filesWith = (text: RegExp) => [...sources].filter(([, code]) => text.test(code)).map(([path]) => path);
     assert.deepEqual(filesWith(/['"]integration_forbidden['"]/), [`${SOURCE}accounts/owned-integration.ts`]);
-    assert.deepEqual(filesWith(/\bownership\.scope\(/), [`${SOURCE}http/route.ts`]);
+    assert.deepEqual(filesWith(/\bownership\.scope\(/), [
+      `${SOURCE}http/compatible/compatible-route.ts`,
+      `${SOURCE}http/route.ts`,
+    ]);
     // These take no id of an integration from a caller, or check a signature that has it.
     const others = ['openapi', 'routes/console-pages', 'routes/console-sign-in', 'routes/receive-upload'];
-    const allowed = ['route', ...others].map((name) => `${SOURCE}http/${name}.ts`).toSorted();
+    const allowed = ['route', 'compatible/compatible-route', ...others]
+      .map((name) => `${SOURCE}http/${name}.ts`)
+      .toSorted();
     const registers = /\bapp\s*\.(route|get|head|post|put|patch|delete|all|register)\(/;
     assert.deepEqual(filesWith(registers).toSorted(), allowed);
     const planted = `${SOURCE}http/routes/chats.ts`;

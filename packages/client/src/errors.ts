@@ -31,7 +31,7 @@ export interface ErrorFields {
 
 /** Codes that are retryable whatever their status, in the order of the error table. */
 const RETRYABLE =
-  /^(run_active|mount_quota_exceeded|erasure_running|internal_error|model_error|model_timeout|run_interrupted|connection_lost)$/;
+  /^(run_active|mount_quota_exceeded|erasure_running|internal_error|model_error|model_timeout|answer_restarted|run_interrupted|connection_lost)$/;
 
 /**
  * True if the same request may succeed later. For a code in the stream: with a new `usageRequestId`. An allowance without

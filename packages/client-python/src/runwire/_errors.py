@@ -13,8 +13,8 @@ Admitted = bool | Literal["unknown"] | None
 """True if the request reserved a run. `unknown`: no answer tells. None if the request does not start a run."""
 
 _RETRYABLE = frozenset(
-    "run_active mount_quota_exceeded erasure_running internal_error model_error model_timeout run_interrupted "
-    "connection_lost".split()
+    "run_active mount_quota_exceeded erasure_running internal_error model_error model_timeout answer_restarted "
+    "run_interrupted connection_lost".split()
 )
 """Codes that are retryable whatever their status, in the order of the error table."""
 

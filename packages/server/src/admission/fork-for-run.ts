@@ -71,7 +71,7 @@ async function withGivenIds(
   if (questions === null || answers === null || answers.length === 0) return questions;
   const given = answers.map(({ questionId }) => questionId);
   const asked = await reads.query(askedCalls(questions.runId, given));
-  const idOfCall = new Map(asked.map((row) => [row.call_id, row.question_id]));
+  const idOfCall = new Map(asked.map((row) => [JSON.parse(row.call_id_json) as string, row.question_id]));
   return {
     ...questions,
     questions: questions.questions.map((one) => ({ ...one, questionId: idOfCall.get(one.callId) ?? one.questionId })),

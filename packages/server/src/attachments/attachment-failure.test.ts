@@ -4,7 +4,8 @@ import { FetchFailed, finalFailure } from '@runwire/guarded-fetch';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 
-const attachment = { run_id: 'run_a', position: 0, url_key: 'https://a.test/x' } as StoredAttachment;
+const own = { run_id: 'run_a', position: 0, filename_json: null, url_key: 'https://a.test/x' };
+const attachment = own as StoredAttachment;
 const sentence = (error: FetchFailed, ownRunId: string) =>
   attachmentFailure(error, attachment, ownRunId)?.message ?? '';
 

@@ -3,10 +3,9 @@ import {
   type ImportedCall,
   type ImportedTurn,
   importedText,
-  newImportedId,
 } from '../domain/chat/imported-turn.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
-import { newId } from '../domain/ids.ts';
+import { newId, newImportedId } from '../domain/ids.ts';
 import type { MessageItem, RunItem, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import type { StepOutcome } from '../domain/run/step.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
@@ -26,14 +25,14 @@ interface NewChat {
  */
 export async function storeImported(tx: Tx, chat: NewChat, turns: readonly ImportedTurn[]): Promise<readonly RunId[]> {
   const { chatKey, now } = chat;
-  const ids = turns.map(newImportedId);
-  const messages = turns.flatMap((turn, index) => messageRows(turn, chat.agent, ids[index] as RunId, index * 2));
-  const steps = turns.flatMap((turn, index) => stepRows(turn, chat, ids[index] as RunId));
+  const stored = turns.map((turn) => ({ turn, id: newImportedId() }));
+  const messages = stored.flatMap(({ turn, id }, index) => messageRows(turn, chat.agent, id, index * 2));
+  const steps = stored.flatMap(({ turn, id }) => stepRows(turn, chat, id));
   await Promise.all([
     tx.run(insertImportedMessages, { chatKey, now, messages: jsonRows(messages) }),
     steps.length > 0 && tx.run(insertImportedSteps, { now, steps: jsonRows(steps) }),
   ]);
-  return ids;
+  return stored.map(({ id }) => id);
 }
 
 function messageRows(turn: ImportedTurn, runAgent: string, run: RunId, before: number) {

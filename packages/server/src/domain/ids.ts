@@ -23,6 +23,9 @@ export const newOwnerId = (): OwnerId => newId('own') as OwnerId;
 
 export const newRunId = (): RunId => newId('run') as RunId;
 
+/** The id of an imported turn, which no run has. */
+export const newImportedId = (): RunId => newId('imp') as RunId;
+
 export const newChatKey = (): ChatKey => newId('chat') as ChatKey;
 
 /** A chat's id for which the caller chose none. */

@@ -17,5 +17,6 @@ export interface AskedQuestionsTable {
   question_id: string;
   chat_key: ChatKey;
   run_id: RunId;
-  call_id: string;
+  /** JSON, because models choose it. */
+  call_id_json: string;
 }

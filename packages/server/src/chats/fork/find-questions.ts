@@ -46,7 +46,12 @@ async function readChain(reads: Reads, last: RunId): Promise<readonly RunId[]> {
 export async function recordQuestions(tx: Tx, chatKey: ChatKey, { runId, questions }: OpenQuestions): Promise<void> {
   await Promise.all(
     questions.map(({ questionId, callId }) =>
-      tx.run(insertAskedQuestion, { question_id: questionId, chat_key: chatKey, run_id: runId, call_id: callId }),
+      tx.run(insertAskedQuestion, {
+        question_id: questionId,
+        chat_key: chatKey,
+        run_id: runId,
+        call_id_json: JSON.stringify(callId),
+      }),
     ),
   );
 }

@@ -1,13 +1,9 @@
-import { newId, type RunId } from '../ids.ts';
-
 /*
  * Imported turns are stored like a run's turns: two messages, and steps for calls. `run_id` has an id that no run has,
  * so everything that reads or deletes a chat by its messages finds them.
  */
 
 const IMPORTED = 'imp_';
-
-export const newImportedId = (): RunId => newId('imp') as RunId;
 
 /** True if the messages belong to an imported turn and to no run. */
 export const isImported = (runId: string): boolean => runId.startsWith(IMPORTED);

@@ -40,7 +40,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('question_id', text, (c) => c.notNull().primaryKey())
     .addColumn('chat_key', text, (c) => c.notNull())
     .addColumn('run_id', text, (c) => c.notNull())
-    .addColumn('call_id', text, (c) => c.notNull())
+    .addColumn('call_id_json', text, (c) => c.notNull())
     .modifyEnd(clustered)
     .execute();
   await db.schema.createIndex('asked_questions_chat').on('asked_questions').column('chat_key').execute();
@@ -63,8 +63,8 @@ async function addOpenQuestions(db: Kysely<unknown>): Promise<void> {
     for (const { chat_key: chatKey, asking_run_id: runId, questions_json: json } of rows) {
       const { questions } = JSON.parse(json) as { questions: { questionId: string; callId: string }[] };
       for (const { questionId, callId } of questions) {
-        await sql`insert into asked_questions (question_id, chat_key, run_id, call_id)
-          values (${questionId}, ${chatKey}, ${runId}, ${callId})`.execute(db);
+        await sql`insert into asked_questions (question_id, chat_key, run_id, call_id_json)
+          values (${questionId}, ${chatKey}, ${runId}, ${JSON.stringify(callId)})`.execute(db);
       }
       after = chatKey;
     }

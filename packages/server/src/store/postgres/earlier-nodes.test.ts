@@ -28,7 +28,8 @@ const oldNode = (nodeId: string) =>
   `insert into nodes (node_id, boot, dead, version, started_at) values ('${nodeId}', 'b', 0, '0.1.0', 1)`;
 
 /** A chat with open questions, as the version before stores it. A text of a model may contain NUL. */
-const questions = (runId: string) => `'{"runId":"${runId}","agent":"A","questions":[{"callId":"\\u0000"}]}'`;
+const questions = (runId: string) =>
+  `'{"runId":"${runId}","agent":"A","questions":[{"questionId":"${runId}","callId":"\\u0000"}]}'`;
 const oldChat = (chatKey: string, runId: string) => `insert into chats (chat_key, integration_id, chat_id, num_messages,
   text_bytes, questions_json, created_at, updated_at) values ('${chatKey}', 'i', '${chatKey}', 1, 1, ${questions(runId)}, 1, 1)`;
 

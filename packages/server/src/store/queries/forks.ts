@@ -302,9 +302,13 @@ export const chatSharingRun = statement('chat sharing run', (db, p: { runId: Run
 );
 
 /** Written again if the commit's outcome was unknown. */
-export const insertAskedQuestion = insertInto('asked_questions', ['question_id', 'chat_key', 'run_id', 'call_id'], {
-  unlessExists: ['question_id'],
-});
+export const insertAskedQuestion = insertInto(
+  'asked_questions',
+  ['question_id', 'chat_key', 'run_id', 'call_id_json'],
+  {
+    unlessExists: ['question_id'],
+  },
+);
 
 export const deleteAskedQuestions = statement('delete asked questions', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('asked_questions').where('chat_key', '=', p.chatKey),
@@ -315,7 +319,7 @@ export const askedCalls = (runId: RunId, questionIds: readonly string[]) =>
   ((db) =>
     db
       .selectFrom('asked_questions')
-      .select(['question_id', 'call_id'])
+      .select(['question_id', 'call_id_json'])
       .where('question_id', 'in', [...questionIds])
       .where('run_id', '=', runId)) satisfies Build;
 

@@ -277,7 +277,7 @@ test('a migration finds the run whose questions are open', async () => {
   await migrate(db, 'sqlite', { upTo: '0027-chosen-chat-ids' });
   const insert = database.prepare(`insert into chats (chat_key, integration_id, chat_id, num_messages, text_bytes,
     questions_json, created_at, updated_at) values (?, 'i', ?, 1, 1, ?, 1, 1)`);
-  insert.run('asked', 'asked', '{"runId":"r1","agent":"A","questions":[{"callId":"\\u0000"}]}');
+  insert.run('asked', 'asked', '{"runId":"r1","agent":"A","questions":[{"questionId":"q1","callId":"\\u0000"}]}');
   insert.run('silent', 'silent', null);
   await migrate(db, 'sqlite');
   const rows = database.prepare('select chat_key, asking_run_id from chats order by chat_key').all();

@@ -47,9 +47,9 @@ export function aiSdk(deps: CompatibleDeps): void {
     { operationId: 'aiSdkResume', method: 'GET', path: '/:chatId/stream', clientToken: 'read' },
     async (call) => {
       const chat = await unlessUnknown(chats.get(call.scope, namedChat(call)));
-      const runId = (chat?.activeRunId ?? null) as RunId | null;
-      if (runId === null) return call.reply.code(204).send();
-      await replay(deps, call, runId);
+      const active = chat?.activeRunId ?? null;
+      if (active === null) return call.reply.code(204).send();
+      await replay(deps, call, (await deps.runReads.row(call.scope, active)).run_id);
       return call.reply;
     },
   );
