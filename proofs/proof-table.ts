@@ -273,7 +273,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
   },
   'openai-retries': {
-    files: ['test/openai-retries.test.ts'],
+    files: ['test/openai-retries.test.ts', 'test/compatible.test.ts'],
     test: 'what must not be repeated is posted once',
     minutes: 2,
     faults: { 'fail-with-500': /^failed run: posts: expected 1, found 3\.$/m },
