@@ -88,7 +88,7 @@ const NEW_CHAT_GATHERS = {
 export const insertChat = insertInto('chats', [...NEW_CHAT_COLUMNS], { gathers: NEW_CHAT_GATHERS });
 
 /** The same for a transient chat. Insert its row of `transient_chats` too. */
-export const insertTransientChat = {
+export const insertTransientChat: typeof insertChat = {
   ...insertInto('chats', [...NEW_CHAT_COLUMNS, { transient: sql<number>`1` }], { gathers: NEW_CHAT_GATHERS }),
   name: 'insert transient chat',
 };
