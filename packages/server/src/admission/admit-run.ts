@@ -90,7 +90,7 @@ export class RunAdmission {
     return outcome;
   }
 
-  async #admit(request: CompletionRequest): Promise<Admission> {
+  #admit(request: CompletionRequest): Promise<Admission> {
     if (request.sandboxFiles.length === 0 && !hasInline(request)) {
       return repeatOnConflict(() => this.#transact(request, NO_BLOBS), isConflict);
     }

@@ -85,13 +85,10 @@ export async function decide(
       full: slot?.amount !== 1 && !deps.runSlots.fits(ownerId, 1),
     }),
   });
-  const answerTo = async (question: AdmissionQuestion) => {
+  const answerTo = (question: AdmissionQuestion) => {
     if (question.ask === 'refreshes') return refreshesRefusal(reads, question.chatKey, request.refreshes, now);
     if (question.ask === 'files' || forking === null) return files();
-    if (fork !== null) return fork(forking);
-    // The transaction does not look up the files.
-    const refusal = request.sandboxFiles.length === 0 ? null : await files();
-    return refusal ?? 'enough';
+    return fork === null ? stopAtFork(request, files) : fork(forking);
   };
   let step = deciding.next();
   while (step.done !== true) {
@@ -104,6 +101,11 @@ export async function decide(
   // The slot is taken in the same turn in which it was found free: other requests decide concurrently.
   if (decision.kind === 'admit' && slot?.amount === 0) slot.grow(1);
   return { decision, now, agency };
+}
+
+/** A check before the transaction makes no fork. It looks up the files, because the transaction does not. */
+async function stopAtFork({ sandboxFiles }: CompletionRequest, files: DecideOptions['files']) {
+  return (sandboxFiles.length === 0 ? null : await files()) ?? 'enough';
 }
 
 function admissionAgency(

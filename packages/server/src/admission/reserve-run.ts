@@ -119,8 +119,9 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
           knownQuestionsJson: chat.questionsJson,
           now,
         });
+  const writes: Promise<unknown>[] = [joined];
   // Due immediately: the sweep finds out when its last run ended.
-  const marked = isTransient && tx.run(insertTransientMark, { chat_key: chatKey, due_at: now });
+  if (isTransient) writes.push(tx.run(insertTransientMark, { chat_key: chatKey, due_at: now }));
   const messageWritten = tx.run(insertMessage, {
     message_id: newId('msg'),
     chat_key: chatKey,
@@ -183,22 +184,26 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const opening: RunEvent = { type: 'meta', meta, id: 1 };
   // Otherwise a takeover can rebuild `meta` from the rows, and the first chunk of the run contains it.
   const isOpeningStored = reservation.storesMeta || request.ignoredFields.length > 0 || request.shown !== undefined;
-  const eventWritten =
-    isOpeningStored && tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 1, data: encodeChunk([opening]) });
+  writes.push(messageWritten, runWritten, tracked);
+  if (isOpeningStored) {
+    writes.push(tx.run(insertChunk, { run_id: runId, first_id: 1, last_id: 1, data: encodeChunk([opening]) }));
+  }
   const importedIds = history.length === 0 ? null : storeImported(tx, { chatKey, agent, now }, history);
-  const extrasJson = toExtrasJson(extras);
+  if (importedIds !== null) writes.push(importedIds);
   // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
-  const links =
-    chat !== null && hasHistory && !keepAttachments
-      ? refreshesRefusal(tx, chatKey, request.refreshes, now)
-      : Promise.resolve(null);
-  await Promise.all([joined, messageWritten, runWritten, tracked, eventWritten, links, importedIds, marked]);
+  const checksLinks = chat !== null && hasHistory && !keepAttachments;
+  const links = checksLinks ? refreshesRefusal(tx, chatKey, request.refreshes, now) : null;
+  if (links !== null) writes.push(links);
+  await Promise.all(writes);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
-  if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
+  if (links !== null && (await links) !== null) {
+    throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
+  }
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
   if (chat !== null && chat.alias !== null && (await tx.run(bindAlias, { chatKey, alias: chat.alias })) !== 1) {
     throw new FactsChanged('The chat has another alias.');
   }
+  const extrasJson = toExtrasJson(extras);
   if (extrasJson !== null) await tx.run(storeExtras, { runId, extrasJson });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
@@ -210,9 +215,11 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     request.attachments.length === 0
       ? []
       : await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
-  for (const [index, importedId] of ((await importedIds) ?? []).entries()) {
-    const ofTurn = history[index]?.attachments ?? [];
-    if (ofTurn.length > 0) await insertAttachments(tx, { ...place, runId: importedId }, ofTurn, blobs);
+  if (importedIds !== null) {
+    for (const [index, importedId] of (await importedIds).entries()) {
+      const ofTurn = history[index]?.attachments ?? [];
+      if (ofTurn.length > 0) await insertAttachments(tx, { ...place, runId: importedId }, ofTurn, blobs);
+    }
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
   return admittedRun(

@@ -231,12 +231,8 @@ export class ResponseAssembly implements ModelOutput {
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
     for (const item of this.output) {
       const name = this.#getName(item);
-      this.#emit({
-        type: 'run_item',
-        name,
-        item,
-        ...(name === 'tool_called' && this.#mayAsk(item) && { mayAsk: true }),
-      });
+      if (name === 'tool_called' && this.#mayAsk(item)) this.#emit({ type: 'run_item', name, item, mayAsk: true });
+      else this.#emit({ type: 'run_item', name, item });
     }
   }
 

@@ -23,14 +23,16 @@ const NO_MESSAGES: ReadyPrompt['laterMessages'] = new Map();
 
 const hasAttachments = (item: HistoryItem) => item.kind === 'user' && item.attachments !== undefined;
 
+const NONE_UNREAD: readonly StoredAttachment[] = [];
+
 /** The attachments of earlier turns that were never fetched. Only imported turns have some. */
 function findUnread(items: readonly HistoryItem[]): readonly StoredAttachment[] {
-  const unread: StoredAttachment[] = [];
-  for (const item of items) {
-    if (item.kind !== 'user' || item.attachments === undefined) continue;
-    for (const one of item.attachments) if (one.form === null) unread.push(one);
-  }
-  return unread;
+  if (!items.some(hasAttachments)) return NONE_UNREAD;
+  return items.flatMap((item) => {
+    return item.kind === 'user' && item.attachments !== undefined
+      ? item.attachments.filter(({ form }) => form === null)
+      : [];
+  });
 }
 
 /**
@@ -47,16 +49,15 @@ export async function readyPrompt(
 ): Promise<ReadyPrompt> {
   const own = run.attachments.length === 0 ? [] : await attachments.ready(run.attachments);
   const planned = own.length === 0 ? run : { ...run, attachments: own };
-  const plan = () =>
-    retryWhileUnavailable(deps, stop, () => {
-      stop.signal.throwIfAborted();
-      return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
-    });
-  let plannedPrompt = await plan();
+  const plan = () => {
+    stop.signal.throwIfAborted();
+    return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
+  };
+  let plannedPrompt = await retryWhileUnavailable(deps, stop, plan);
   // Attachments of imported turns: their sizes are known after the fetch, so the prompt is planned again.
   for (let unread = findUnread(plannedPrompt.items); unread.length > 0; unread = findUnread(plannedPrompt.items)) {
     await attachments.ready(unread);
-    plannedPrompt = await plan();
+    plannedPrompt = await retryWhileUnavailable(deps, stop, plan);
   }
   const { items, earlierItems, later, turnsLeftOut } = plannedPrompt;
   if (later.length === 0 && !items.some(hasAttachments)) {

@@ -95,13 +95,10 @@ function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTab
         output: event.output.map((item) => items.indexOf(item, true)),
         usage: event.usage,
       };
-    case 'run_item':
-      return {
-        t: event.type,
-        name: event.name,
-        i: items.indexOf(event.item, true),
-        ...(event.mayAsk && { mayAsk: true }),
-      };
+    case 'run_item': {
+      const stored = { t: event.type, name: event.name, i: items.indexOf(event.item, true) };
+      return event.mayAsk === true ? { ...stored, mayAsk: true } : stored;
+    }
     case 'messages': {
       const { id: _, type, items: all, ...rest } = event;
       return { t: type, items: all.map((item) => items.indexOf(item, true)), ...rest };

@@ -131,14 +131,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // `true` is sent only after the reservation; until then every answer at this path has `false`.
-    const { config } = request.routeOptions;
-    if (config.startsRuns === true || (request.routeOptions.url ?? getPath(request.url)) === COMPLETION_PATH)
+    const { config, url } = request.routeOptions;
+    if (config.startsRuns === true || (url ?? getPath(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
     if (request.headers['x-forwarded-for'] !== undefined) options.forwardedFor.note(request.socket.remoteAddress);
     // Checked before the body is read, so that a caller without a key cannot make the server read one.
-    if (request.is404) return notFound(request, reply);
-    const operation = request.routeOptions.config.operation;
+    if (url === undefined) return notFound(request, reply);
+    const { operation } = config;
     if (operation === undefined) return;
     if (operation.auth) await authenticate(authentication, operation, request, reply);
     checkQuery(operation, request.query);

@@ -32,10 +32,12 @@ const PREFLIGHT = {
  */
 export function corsHeaders(
   token: ClientToken | null | undefined,
-  { headers: { origin }, routeOptions }: Pick<FastifyRequest, 'headers' | 'routeOptions'>,
+  request: Pick<FastifyRequest, 'headers' | 'routeOptions'>,
 ): Readonly<Record<string, string>> {
   if (token === null) return {};
-  const anyOrigin = routeOptions.config?.compatible === undefined ? ANY_ORIGIN : COMPATIBLE_ORIGIN;
+  // `routeOptions` is a getter that makes an object.
+  const anyOrigin = request.routeOptions.config?.compatible === undefined ? ANY_ORIGIN : COMPATIBLE_ORIGIN;
+  const { origin } = request.headers;
   if (token === undefined || token.origins === null) return anyOrigin;
   const varies = { vary: 'Origin' };
   if (origin === undefined) return varies;

@@ -162,7 +162,6 @@ export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =
     .where('runs.run_id', '=', soughtId<RunId>(p.runId)),
 );
 
-/** Reads which run a run continues, and its own chat. */
 /** What the requests of an integration's active runs brought besides. Runs without any are left out. */
 export const activeExtras = statement('extras of active runs', (db, p: { integrationId: IntegrationId }) =>
   db
@@ -173,11 +172,11 @@ export const activeExtras = statement('extras of active runs', (db, p: { integra
     .where('runs.extras_json', 'is not', null),
 );
 
+/** Reads which run a run continues, and its own chat. */
 export const continuedRun = statement('continued run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(['continues', 'chat_key']).where('run_id', '=', p.runId),
 );
 
-/** A step is written again if its first commit's outcome was unknown. */
 /** How the run began: the run that it continues, what became of its questions, and the user's text. */
 export const continuedQuestions = statement('continued questions', (db, p: { runId: RunId }) =>
   db
@@ -190,6 +189,7 @@ export const continuedQuestions = statement('continued questions', (db, p: { run
     .where('messages.role', '=', sql<'user'>`'user'`),
 );
 
+/** A step is written again if its first commit's outcome was unknown. */
 export const insertStep = insertInto(
   'steps',
   [
