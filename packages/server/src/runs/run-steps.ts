@@ -64,6 +64,7 @@ function stepJson(step: JournalledStep) {
     loop,
     startedAt,
     completedAt,
+    firstTokenMs = null,
     ...columns
   } = step;
   const [first] = output;
@@ -74,6 +75,7 @@ function stepJson(step: JournalledStep) {
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     // A failed call's output is the error text that the model got.
+    firstTokenMs,
     error: toError(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),

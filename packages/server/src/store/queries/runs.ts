@@ -62,6 +62,7 @@ export const finishRun = statement(
       step: number;
       structured: number;
       onlyStepJson: string | null;
+      firstTokenMs: number | null;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -80,6 +81,7 @@ export const finishRun = statement(
         step: p.step,
         structured: p.structured,
         only_step_json: p.onlyStepJson,
+        first_token_ms: p.firstTokenMs,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -108,6 +110,7 @@ export const finishRun = statement(
         nextAttempt: 'bigint',
         step: 'bigint',
         structured: 'bigint',
+        firstTokenMs: 'bigint',
         lastEventId: 'bigint',
         chargedRuns: 'bigint',
         chargedTokens: 'bigint',
@@ -122,7 +125,17 @@ export const finishRun = statement(
 
 export const advanceRun = statement(
   'advance run',
-  (db, p: UsageColumns & { runId: RunId; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
+  (
+    db,
+    p: UsageColumns & {
+      runId: RunId;
+      attempt: number;
+      step: number;
+      leastFormat: number;
+      firstTokenMs: number | null;
+      startedAt: number;
+    },
+  ) =>
     db
       .updateTable('runs')
       .set((eb) => ({
@@ -130,6 +143,7 @@ export const advanceRun = statement(
         step: p.step,
         journal_format: sql<number>`case when journal_format < ${p.leastFormat} then ${p.leastFormat} else journal_format end`,
         ...usageColumns(p),
+        first_token_ms: p.firstTokenMs,
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
       }))
       .where('run_id', '=', p.runId)
@@ -138,7 +152,14 @@ export const advanceRun = statement(
   {
     gathers: {
       order: RUN_ORDER,
-      types: { ...USAGE_TYPES, attempt: 'bigint', step: 'bigint', leastFormat: 'bigint', startedAt: 'bigint' },
+      types: {
+        ...USAGE_TYPES,
+        attempt: 'bigint',
+        step: 'bigint',
+        leastFormat: 'bigint',
+        firstTokenMs: 'bigint',
+        startedAt: 'bigint',
+      },
       key: (p) => p.runId,
     },
   },
@@ -286,6 +307,7 @@ export const runColumns = [
   'runs.started_at',
   'runs.completed_at',
   'runs.compacted_at',
+  'runs.first_token_ms',
   'runs.response_deleted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
