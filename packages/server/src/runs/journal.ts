@@ -10,7 +10,8 @@ import {
 } from '../domain/run/step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
-import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
+import { advanceRun } from '../store/queries/runs.ts';
+import { insertStep, type StepRow } from '../store/queries/steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {

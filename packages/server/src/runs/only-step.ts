@@ -1,6 +1,6 @@
 import { type Usage, usageFromRow } from '../domain/model/usage.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
-import type { OnlyStepRow, StepRow } from '../store/queries/runs.ts';
+import type { OnlyStepRow, StepRow } from '../store/queries/steps.ts';
 
 /** What the row of a run and its message do not have of its only step. */
 type OnlyStep = readonly [

@@ -7,7 +7,7 @@ import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { chatSharingRun } from '../store/queries/forks.ts';
-import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/runs.ts';
+import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
 import { journalledStep } from './journal.ts';
 import { onlyStepRow } from './only-step.ts';
