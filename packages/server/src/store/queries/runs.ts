@@ -3,9 +3,9 @@ import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run/run-state.ts';
 import type { Schema } from '../schema.ts';
-import { insertInto, type RowOf, statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { RUN_ORDER, STEP_ORDER } from './locks.ts';
+import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
