@@ -4380,6 +4380,10 @@ export interface WebhookRunEvent {
      */
     completedAt: string;
     /**
+     * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+     */
+    firstTokenMs: number | null;
+    /**
      * Why the run failed. Null if it did not fail.
      */
     error: {
