@@ -559,7 +559,7 @@ export interface DeleteWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -570,7 +570,7 @@ export interface GetWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -581,11 +581,11 @@ export interface GetWebhookDeliveryParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
 }
@@ -596,7 +596,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -604,7 +604,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   status?: 'pending' | 'delivered' | 'failed' | 'skipped' | undefined;
   /**
-   * Only deliveries of this type.
+   * Only deliveries with this type.
    */
   type?:
     | 'run.completed'
@@ -655,11 +655,11 @@ export interface RedeliverWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
 }
@@ -670,7 +670,7 @@ export interface ReplayWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -681,7 +681,7 @@ export interface RotateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -692,7 +692,7 @@ export interface TestWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -703,7 +703,7 @@ export interface UpdateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -916,19 +916,19 @@ export interface Operations {
    */
   getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
   /**
-   * List the deliveries of a webhook endpoint, newest first.
+   * List a webhook endpoint’s deliveries, newest first.
    */
   listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
   /**
-   * List the webhook endpoints of an integration, newest first.
+   * List an integration’s webhook endpoints, newest first.
    */
   listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
   /**
-   * Send the event of a delivery once more.
+   * Send a delivery’s event once more.
    */
   redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
   /**
-   * Send stored events of a period once more.
+   * Send stored events once more.
    */
   replayWebhook: { input: ReplayWebhookParameters & ReplayWebhookRequest; answer: WebhookReplay };
   /**

@@ -3849,11 +3849,11 @@ export interface CreateWebhookRequest {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events?: (
     | '*'
@@ -3878,7 +3878,7 @@ export interface CreateWebhookRequest {
  */
 export interface ReplayWebhookRequest {
   /**
-   * Events of this time or later.
+   * Events at this time or later.
    */
   from: string;
   /**
@@ -3886,11 +3886,11 @@ export interface ReplayWebhookRequest {
    */
   to: string;
   /**
-   * Only events of these types. The default is all types that the endpoint gets.
+   * Only events with these types. The default is all types that the endpoint gets.
    *
    * @minItems 1
    *
-   * Items: A type of event.
+   * Items: An event type.
    */
   types?: (
     | 'run.completed'
@@ -3914,11 +3914,11 @@ export interface UpdateWebhookRequest {
    */
   url?: string | null | undefined;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events?: (
     | '*'
@@ -3943,11 +3943,11 @@ export interface UpdateWebhookRequest {
 }
 
 /**
- * An edit or a start broke the agency of the integration. Sent once for each agency and fault.
+ * An edit or a start broke the integration’s agency. Sent once for each agency and fault.
  */
 export interface WebhookAgencyEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'agency.broken';
   /**
@@ -3959,11 +3959,11 @@ export interface WebhookAgencyEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Name of the agency.
+     * The agency’s name.
      */
     agency: string;
     /**
@@ -3971,7 +3971,7 @@ export interface WebhookAgencyEvent {
      */
     error: {
       /**
-       * Code of the fault.
+       * The fault’s code.
        */
       code: string;
       /**
@@ -3987,7 +3987,7 @@ export interface WebhookAgencyEvent {
  */
 export interface WebhookAllowanceEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'member.allowance_exhausted';
   /**
@@ -3999,7 +3999,7 @@ export interface WebhookAllowanceEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
@@ -4015,15 +4015,15 @@ export interface WebhookAllowanceEvent {
  */
 export interface WebhookDelivery {
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
   /**
-   * Identifier of the event: the header `webhook-id` of every attempt.
+   * The event’s identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type:
     | 'run.completed'
@@ -4044,7 +4044,7 @@ export interface WebhookDelivery {
    */
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   /**
-   * Number of attempts so far.
+   * Attempts so far.
    */
   attempts: number;
   /**
@@ -4052,7 +4052,7 @@ export interface WebhookDelivery {
    */
   nextAttemptAt: string | null;
   /**
-   * HTTP status of the last answer. Null if there was none.
+   * HTTP status that was answered last. Null if there was none.
    */
   lastStatus: number | null;
   /**
@@ -4088,15 +4088,15 @@ export interface WebhookDeliveryList {
  */
 export interface WebhookDeliveryWithBody {
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
   /**
-   * Identifier of the event: the header `webhook-id` of every attempt.
+   * The event’s identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type:
     | 'run.completed'
@@ -4117,7 +4117,7 @@ export interface WebhookDeliveryWithBody {
    */
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   /**
-   * Number of attempts so far.
+   * Attempts so far.
    */
   attempts: number;
   /**
@@ -4125,7 +4125,7 @@ export interface WebhookDeliveryWithBody {
    */
   nextAttemptAt: string | null;
   /**
-   * HTTP status of the last answer. Null if there was none.
+   * HTTP status that was answered last. Null if there was none.
    */
   lastStatus: number | null;
   /**
@@ -4145,17 +4145,17 @@ export interface WebhookDeliveryWithBody {
    */
   body: string;
   /**
-   * The first 256 bytes of the last answer. Null if there was none.
+   * The first 256 bytes that were answered last. Null if there was none.
    */
   answer: string | null;
 }
 
 /**
- * An address that events of an integration are posted to.
+ * An address that an integration’s events are posted to.
  */
 export interface WebhookEndpoint {
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -4163,11 +4163,11 @@ export interface WebhookEndpoint {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events: (
     | '*'
@@ -4190,7 +4190,7 @@ export interface WebhookEndpoint {
    */
   active: boolean;
   /**
-   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
    */
   disabledReason: 'gone' | 'failing' | null;
   /**
@@ -4226,7 +4226,7 @@ export interface WebhookEndpointList {
  */
 export interface WebhookEndpointWithSecret {
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -4234,11 +4234,11 @@ export interface WebhookEndpointWithSecret {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events: (
     | '*'
@@ -4261,7 +4261,7 @@ export interface WebhookEndpointWithSecret {
    */
   active: boolean;
   /**
-   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
    */
   disabledReason: 'gone' | 'failing' | null;
   /**
@@ -4298,17 +4298,17 @@ export type WebhookEvent =
  */
 export interface WebhookReplay {
   /**
-   * Number of new deliveries.
+   * How many deliveries were made.
    */
   deliveries: number;
 }
 
 /**
- * The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions.
+ * A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions.
  */
 export interface WebhookRunEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'run.completed' | 'run.failed' | 'run.cancelled' | 'run.asked';
   /**
@@ -4320,15 +4320,15 @@ export interface WebhookRunEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the run.
+     * The run’s identifier.
      */
     runId: string;
     /**
-     * Identifier of the chat.
+     * The chat’s identifier.
      */
     chatId: string;
     /**
@@ -4340,11 +4340,11 @@ export interface WebhookRunEvent {
      */
     consumerId: string | null;
     /**
-     * `usageRequestId` of the request. Null if it had none.
+     * The request’s `usageRequestId`. Null if it had none.
      */
     usageRequestId: string | null;
     /**
-     * End of the run.
+     * How the run ended.
      */
     status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
@@ -4356,15 +4356,15 @@ export interface WebhookRunEvent {
      */
     agent: string;
     /**
-     * Hash of the agency that the run was started with. Null if it is not known.
+     * The agency’s hash when the run was started. Null if it is not known.
      */
     agencyVersion: string | null;
     /**
-     * Number of the attempt that ended the run.
+     * The attempt that ended the run.
      */
     attempt: number;
     /**
-     * Id of the last event of the stream.
+     * The last event’s id in the stream.
      */
     lastEventId: number;
     /**
@@ -4380,7 +4380,7 @@ export interface WebhookRunEvent {
      */
     completedAt: string;
     /**
-     * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+     * From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not known.
      */
     firstTokenMs: number | null;
     /**
@@ -4401,13 +4401,13 @@ export interface WebhookRunEvent {
      */
     continues: string | null;
     /**
-     * The open questions of the run.
+     * The run’s open questions.
      *
-     * Items: An open question, without the arguments of its call.
+     * Items: An open question, without its call’s arguments.
      */
     pending: {
       /**
-       * Identifier of the question, for `answers`.
+       * The question’s identifier, for `answers`.
        */
       questionId: string;
       /**
@@ -4415,7 +4415,7 @@ export interface WebhookRunEvent {
        */
       kind: 'approval' | 'tool';
       /**
-       * Id of the call.
+       * The call’s id.
        */
       callId: string;
       /**
@@ -4427,7 +4427,7 @@ export interface WebhookRunEvent {
        */
       callerAgent: string | null;
       /**
-       * Name of the tool.
+       * The tool’s name.
        */
       tool: string;
     }[];
@@ -4476,7 +4476,7 @@ export interface WebhookRunEvent {
  */
 export interface WebhookScheduleEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'schedule.paused';
   /**
@@ -4488,11 +4488,11 @@ export interface WebhookScheduleEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the schedule.
+     * The schedule’s identifier.
      */
     scheduleId: string;
     /**
@@ -4507,7 +4507,7 @@ export interface WebhookScheduleEvent {
  */
 export interface WebhookTestEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'webhook.test';
   /**
@@ -4519,11 +4519,11 @@ export interface WebhookTestEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the endpoint.
+     * The endpoint’s identifier.
      */
     endpointId: string;
   };
@@ -4534,7 +4534,7 @@ export interface WebhookTestEvent {
  */
 export interface WebhookUploadEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'upload.completed';
   /**
@@ -4546,11 +4546,11 @@ export interface WebhookUploadEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Path of the file.
+     * The file’s path.
      */
     path: string;
     /**
@@ -4558,7 +4558,7 @@ export interface WebhookUploadEvent {
      */
     size: number;
     /**
-     * Media type of the file.
+     * The file’s media type.
      */
     contentType: string;
   };
