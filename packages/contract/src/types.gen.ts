@@ -552,6 +552,65 @@ export interface CreateAdjustmentRequest {
 }
 
 /**
+ * How long runs took, by day.
+ */
+export interface LatencySummary {
+  /**
+   * Runs that were admitted at this time or later.
+   */
+  from: string;
+  /**
+   * Runs that were admitted before this time.
+   */
+  to: string;
+  /**
+   * The days with completed runs, newest first.
+   *
+   * Items: How long the completed runs of one day took.
+   */
+  items: {
+    /**
+     * The day of admission in UTC, such as `2030-01-31`.
+     */
+    day: string;
+    /**
+     * Number of completed runs from which the times were taken.
+     */
+    runs: number;
+    /**
+     * True if the day has more than 2 400 runs: then at most the first 100 runs of each hour were read.
+     */
+    sampled: boolean;
+    /**
+     * From admission to the end.
+     */
+    durationMs: {
+      /**
+       * The median: half of the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * 95 of 100 runs took at most this time, in milliseconds.
+       */
+      p95: number;
+    };
+    /**
+     * From admission to the first output of a model. Null if no run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half of the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * 95 of 100 runs took at most this time, in milliseconds.
+       */
+      p95: number;
+    } | null;
+  }[];
+}
+
+/**
  * What one run used and was charged.
  */
 export interface RunUsageRecord {

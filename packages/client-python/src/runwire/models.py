@@ -618,6 +618,41 @@ class IntegrationList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+LatencySummary = TypedDict(
+    "LatencySummary",
+    {
+        "from": "str",
+        "to": "str",
+        "items": "list[LatencySummaryItemsItem]",
+    },
+)
+"""How long runs took, by day."""
+
+
+class LatencySummaryItemsItem(TypedDict):
+    """How long the completed runs of one day took."""
+
+    day: str
+    """The day of admission in UTC, such as `2030-01-31`."""
+    runs: int
+    """Number of completed runs from which the times were taken."""
+    sampled: bool
+    """True if the day has more than 2 400 runs: then at most the first 100 runs of each hour were read."""
+    durationMs: LatencySummaryItemsItemDurationMs
+    """From admission to the end."""
+    firstTokenMs: LatencySummaryItemsItemDurationMs | None
+    """From admission to the first output of a model. Null if no run has one."""
+
+
+class LatencySummaryItemsItemDurationMs(TypedDict):
+    """From admission to the end."""
+
+    p50: int
+    """The median: half of the runs took at most this time, in milliseconds."""
+    p95: int
+    """95 of 100 runs took at most this time, in milliseconds."""
+
+
 class Me(TypedDict):
     """The owner and the API key of this request."""
 

@@ -217,3 +217,35 @@ export const UsageSummary = named(
     { description: 'Usage, added up by day, member, agent or model.' },
   ),
 );
+
+const percentiles = (description: string) =>
+  Type.Object(
+    {
+      p50: count('The median: half of the runs took at most this time, in milliseconds.'),
+      p95: count('95 of 100 runs took at most this time, in milliseconds.'),
+    },
+    { description },
+  );
+
+const dayLatency = Type.Object(
+  {
+    day: text('The day of admission in UTC, such as `2030-01-31`.'),
+    runs: count('Number of completed runs from which the times were taken.'),
+    sampled: flag('True if the day has more than 2 400 runs: then at most the first 100 runs of each hour were read.'),
+    durationMs: percentiles('From admission to the end.'),
+    firstTokenMs: nullable(percentiles('From admission to the first output of a model. Null if no run has one.')),
+  },
+  { description: 'How long the completed runs of one day took.' },
+);
+
+export const LatencySummary = named(
+  'LatencySummary',
+  Type.Object(
+    {
+      from: time('Runs that were admitted at this time or later.'),
+      to: time('Runs that were admitted before this time.'),
+      items: Type.Array(dayLatency, { description: 'The days with completed runs, newest first.' }),
+    },
+    { description: 'How long runs took, by day.' },
+  ),
+);
