@@ -566,19 +566,19 @@ export interface LatencySummary {
   /**
    * The days with completed runs, newest first.
    *
-   * Items: How long the completed runs of one day took.
+   * Items: How long completed runs took in one day.
    */
   items: {
     /**
-     * The day of admission in UTC, such as `2030-01-31`.
+     * The day in UTC, such as `2030-01-31`.
      */
     day: string;
     /**
-     * Number of completed runs from which the times were taken.
+     * The completed runs from which the times were taken.
      */
     runs: number;
     /**
-     * True if the day has more than 2 400 runs: then at most the first 100 runs of each hour were read.
+     * True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read.
      */
     sampled: boolean;
     /**
@@ -586,24 +586,24 @@ export interface LatencySummary {
      */
     durationMs: {
       /**
-       * The median: half of the runs took at most this time, in milliseconds.
+       * The median: half the runs took at most this time, in milliseconds.
        */
       p50: number;
       /**
-       * 95 of 100 runs took at most this time, in milliseconds.
+       * The 95th percentile in milliseconds.
        */
       p95: number;
     };
     /**
-     * From admission to the first output of a model. Null if no run has one.
+     * From admission to the first output. Null if no run has one.
      */
     firstTokenMs: {
       /**
-       * The median: half of the runs took at most this time, in milliseconds.
+       * The median: half the runs took at most this time, in milliseconds.
        */
       p50: number;
       /**
-       * 95 of 100 runs took at most this time, in milliseconds.
+       * The 95th percentile in milliseconds.
        */
       p95: number;
     } | null;
@@ -684,7 +684,7 @@ export interface RunUsageRecord {
    */
   periodStart: string | null;
   /**
-   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
   /**
@@ -941,7 +941,7 @@ export interface Run {
    */
   usage: Usage | null;
   /**
-   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
 }
@@ -1025,7 +1025,7 @@ export interface Step {
    */
   usage: Usage | null;
   /**
-   * From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it is not known.
+   * From the start of a model step to its first output. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
   /**

@@ -20,8 +20,8 @@ export function addLatencyCommand(program: CliCommand, { env }: Context): void {
     .explain({
       summary: 'show how long runs took by day',
       details: [
-        'Times are in milliseconds, from the admission of a run to the first output of a model, and to its end.',
-        'p50 is the median; 95 of 100 runs took at most p95. Only completed runs count.',
+        'Times are in milliseconds, from admission to the first output by a model, and to the end.',
+        'p50 is the median, p95 the 95th percentile. Only completed runs count.',
       ],
       examples: ['runwire latency', 'runwire latency --agent Concierge --from 2026-11-01'],
     })

@@ -630,27 +630,27 @@ LatencySummary = TypedDict(
 
 
 class LatencySummaryItemsItem(TypedDict):
-    """How long the completed runs of one day took."""
+    """How long completed runs took in one day."""
 
     day: str
-    """The day of admission in UTC, such as `2030-01-31`."""
+    """The day in UTC, such as `2030-01-31`."""
     runs: int
-    """Number of completed runs from which the times were taken."""
+    """The completed runs from which the times were taken."""
     sampled: bool
-    """True if the day has more than 2 400 runs: then at most the first 100 runs of each hour were read."""
+    """True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read."""
     durationMs: LatencySummaryItemsItemDurationMs
     """From admission to the end."""
     firstTokenMs: LatencySummaryItemsItemDurationMs | None
-    """From admission to the first output of a model. Null if no run has one."""
+    """From admission to the first output. Null if no run has one."""
 
 
 class LatencySummaryItemsItemDurationMs(TypedDict):
     """From admission to the end."""
 
     p50: int
-    """The median: half of the runs took at most this time, in milliseconds."""
+    """The median: half the runs took at most this time, in milliseconds."""
     p95: int
-    """95 of 100 runs took at most this time, in milliseconds."""
+    """The 95th percentile in milliseconds."""
 
 
 class Me(TypedDict):
@@ -845,9 +845,7 @@ class Run(TypedDict):
     usage: Usage | None
     """Tokens that models used."""
     firstTokenMs: int | None
-    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
-    not known.
-    """
+    """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
 
 
 class RunError(TypedDict):
@@ -894,9 +892,7 @@ class RunUsageRecord(TypedDict):
     periodStart: str | None
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None
-    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
-    not known.
-    """
+    """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
     startedAt: str | None
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
@@ -1028,8 +1024,8 @@ class Step(TypedDict):
     usage: Usage | None
     """Tokens that models used."""
     firstTokenMs: int | None
-    """From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it
-    is not known.
+    """From the start of a model step to its first output. In milliseconds; null if there is none, or it is not
+    known.
     """
     error: RunError | None
     """Why the step failed. Null if it did not fail."""

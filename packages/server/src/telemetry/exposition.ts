@@ -158,7 +158,7 @@ export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;
   readonly #bounds: readonly number[];
-  /** How many units are observed for one that is shown. */
+  /** The factor by which observed values are larger than shown ones. */
   readonly #perUnit: number;
   readonly #series = new SeriesByLabels((labels) => ({
     labels,

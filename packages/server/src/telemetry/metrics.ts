@@ -106,17 +106,17 @@ export class Metrics {
   );
   readonly #callDuration = new Histogram(
     'gen_ai_client_operation_duration_seconds',
-    'Time of a call of a model, by provider and model; failed calls also by error type.',
+    'Duration of model calls, by provider and model; failed calls also by error type.',
     CALL_MS,
   );
   readonly #firstChunk = new Histogram(
     'gen_ai_client_operation_time_to_first_chunk_seconds',
-    'Time from a call of a model to its first output, by provider and model.',
+    'Time from a model call to its first output, by provider and model.',
     CHUNK_MS,
   );
   readonly #callTokens = new Histogram(
     'gen_ai_client_token_usage',
-    'Tokens of a call of a model, by provider, model and token type.',
+    'Tokens per model call, by provider, model and token type.',
     TOKENS,
     1,
   );

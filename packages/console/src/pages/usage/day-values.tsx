@@ -1,13 +1,7 @@
 import { formatDay } from '../../lib/format.ts';
-import type { PlotStyle } from './draw-plot.ts';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 import { swatchClass } from './usage-legend.tsx';
-
-/** The position of the bars in the plot, in pixels of CSS. */
-export interface PlotArea {
-  readonly left: number;
-  readonly width: number;
-}
 
 type NameOf = (series: Series) => string;
 

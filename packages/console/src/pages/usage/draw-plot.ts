@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { formatShortDay } from '../../lib/format.ts';
-import type { PlotArea } from './day-values.tsx';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 
 export interface PlotColours {
@@ -9,16 +9,6 @@ export interface PlotColours {
   /** The colour between two parts of a bar. */
   readonly gap: string;
   readonly series: readonly string[];
-}
-
-/** How a plot shows its values. */
-export interface PlotStyle {
-  /** Bars that are stacked, because the values of a day add up. Otherwise lines. */
-  readonly isStacked: boolean;
-  /** For the legend and the values of a day. */
-  readonly format: (value: number) => string;
-  /** Short, for the axis. */
-  readonly formatAxis: (value: number) => string;
 }
 
 interface Plot {

@@ -5,7 +5,7 @@ import { api } from '../../app/api.ts';
 import { formatDay, formatDuration } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
-import type { PlotStyle } from './draw-plot.ts';
+import type { PlotStyle } from './plot-style.ts';
 import type { Series, UsageFilters } from './usage-data.ts';
 import { periodTimes, toDays } from './usage-period.ts';
 import { UsagePlot } from './usage-plot.tsx';

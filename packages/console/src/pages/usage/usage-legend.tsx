@@ -1,4 +1,4 @@
-import type { PlotStyle } from './draw-plot.ts';
+import type { PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 
 interface UsageLegendProps {

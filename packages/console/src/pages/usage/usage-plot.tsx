@@ -2,8 +2,9 @@ import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } fr
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatCompact, formatNumber } from '../../lib/format.ts';
-import { DayValues, dayText, type PlotArea } from './day-values.tsx';
-import { drawPlot, type PlotColours, type PlotStyle } from './draw-plot.ts';
+import { DayValues, dayText } from './day-values.tsx';
+import { drawPlot, type PlotColours } from './draw-plot.ts';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 import { UsageLegend } from './usage-legend.tsx';
 import './usage.css';

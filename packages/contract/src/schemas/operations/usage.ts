@@ -99,8 +99,8 @@ export const summariseLatency = operation({
   path: `${integrationPath}/latency`,
   summary: 'Show how long runs took, by day',
   description:
-    'Median and 95th percentile of the completed runs of each day, the newest day first; days without any are left out. The ' +
-    'default of `from` is the beginning of the day 29 days before `to`, and that of `to` is now. `from` and `to` are at most 366 days apart.',
+    'Median and 95th percentile by day, from completed runs, the newest day first; days without any are left out. By default ' +
+    '`to` is now, and `from` is 00:00 UTC 29 days before. `from` and `to` are at most 366 days apart.',
   tags: ['Usage'],
   auth: true,
   params: Type.Object(integrationParams),
