@@ -106,7 +106,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/tool-progress.ts', ...base],
   chats: ['store', ...base],
   attachments: ['files', 'storage/*.ts', 'store', ...base],
-  files: ['storage', 'store', ...base],
+  files: ['storage', 'webhooks', 'store', ...base],
   storage: base,
   workspace: [...agentPorts, 'files', ...base],
   mcp: [...agentPorts, ...base],

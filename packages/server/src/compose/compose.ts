@@ -52,6 +52,7 @@ export async function compose(
     sweepNodes: () => sweeps.nodes.sweep(),
     sweepRollups: () => sweeps.rollups.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
+    sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),
   };
   const nodeStats = () => ({

@@ -1,8 +1,7 @@
 import { GuardedFetcher } from '@runwire/guarded-fetch';
 import { DeliveryLoop, POSTS_PER_NODE } from '../webhooks/delivery-loop.ts';
-import { EndpointCache } from '../webhooks/endpoint-cache.ts';
 import type { EndpointDeps } from '../webhooks/endpoint-deps.ts';
-import { EventOutbox } from '../webhooks/event-outbox.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
@@ -18,13 +17,10 @@ export interface OpenedWebhooks {
 
 /** Opens the outbox of events, the endpoints, and the loop that posts. The loop begins when it is started. */
 export async function openWebhooks(
-  { store, secret, config, overrides, logger, metrics, now, stack }: Foundation,
+  { store, secret, config, overrides, logger, metrics, now, endpointCache, outbox, stack }: Foundation,
   { changes, newBudget }: OpenedAccounts,
 ): Promise<OpenedWebhooks> {
-  const cache = new EndpointCache(store.reads, changes, (error) =>
-    logger.warn({ err: error }, 'webhook endpoints could not be read; retrying'),
-  );
-  await cache.load();
+  await endpointCache.follow(changes);
   const secrets = new WebhookSecrets(secret);
   const allow = config.webhookAllow;
   const { network, waitAt } = overrides;
@@ -37,7 +33,7 @@ export async function openWebhooks(
   const deliveries = stack.use(
     new DeliveryLoop({
       store,
-      cache,
+      cache: endpointCache,
       budget: newBudget(POSTS_PER_NODE),
       post: fetcher.post.bind(fetcher),
       secrets,
@@ -49,8 +45,9 @@ export async function openWebhooks(
     }),
   );
   const wake = () => deliveries.wake();
+  outbox.onCommitted = wake;
   return {
-    outbox: new EventOutbox(cache, now, wake),
+    outbox,
     endpoints: { store, change: (job) => changes.change(job), secrets, allow, now, wake },
     deliveries,
   };
