@@ -38,6 +38,7 @@ export interface LoopStage {
   /** Can be deleted. */
   readonly ownerId: string;
   readonly keyId: string;
+  readonly scheduleId: string;
 }
 
 async function completed(rig: Rig, request: object): Promise<string> {
@@ -71,6 +72,8 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   });
   const { body: owner } = await api.post('/v2/owners', { email: 'other@example.com' });
   const { body: key } = await api.post('/v2/api_keys', { name: 'another' });
+  const request = { message: 'x'.repeat(15_000), consumerId: 'ann' };
+  const { body: schedule } = await api.post(`${HOME}/schedules`, { name: 'Daily', cron: '0 0 * * *', request });
   await upload(api, 'The same text.\n', { apiIntegrationId: INTEGRATION, folder: FOLDER, filename: 'first' });
   await upload(api, Buffer.alloc(sizes.fileBytes, 'x'), {
     apiIntegrationId: INTEGRATION,
@@ -125,6 +128,9 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     adjustment_id: numbered('adjustment_id'),
     idempotency_key_json: `'"k' || n || '"'`,
   });
+  rows.copy('schedules', own, 900, { schedule_id: numbered('schedule_id'), created_at: 'created_at + n' });
+  rows.change(`insert into schedule_ticks (schedule_id, tick_at, recorded_at) values ('${schedule.scheduleId}', 1, 1)`);
+  rows.copy('schedule_ticks', 'tick_at = 1', sizes.runs, { tick_at: 'tick_at + n' });
   rows.copy('integrations', own, sizes.accounts, {
     integration_id: numbered('integration_id'),
     sort_key: numbered('sort_key'),
@@ -134,5 +140,5 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     owner_id: numbered('owner_id'),
     email: 'n || email',
   });
-  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId };
+  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId, scheduleId: schedule.scheduleId };
 }

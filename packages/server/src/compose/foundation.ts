@@ -29,6 +29,8 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly overrides: Overrides;
+  /** The clock on the wall. */
+  readonly now: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly models: OpenedModels;
@@ -125,6 +127,7 @@ export async function openFoundation(
     secrets,
     limits,
     overrides,
+    now: overrides.clock ?? Date.now,
     logger,
     metrics,
     models,

@@ -26,6 +26,8 @@ export interface Overrides {
   readonly databaseTimes?: DatabaseTimes;
   /** The cost of password hashes. */
   readonly hashCost?: HashCost | undefined;
+  /** Replaces the clock by which schedules and webhooks are due. */
+  readonly clock?: () => number;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;

@@ -17,15 +17,23 @@ export const TRANSACTIONS = [
 /**
  * No state of a run depends on `lease`, with which nodes fence each other, on `files`, which publishes an upload or deletes
  * files, on `erasure`, which erases a person, and on `pending`, which records blobs before they are written. `publish` stores a step together with its file changes, which only runs with
- * a sandbox have.
+ * a sandbox have. `schedule` claims schedules and records their ticks.
  */
-export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'pending' | 'publish' | 'erasure' | 'lease';
+export type TransactionName =
+  | (typeof TRANSACTIONS)[number]
+  | 'schedule'
+  | 'files'
+  | 'pending'
+  | 'publish'
+  | 'erasure'
+  | 'lease';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`
   | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`
   | PublishPoint
-  | ErasurePoint;
+  | ErasurePoint
+  | `schedule.${'before' | 'after'}-commit`;
 
 export const WAIT_POINTS: readonly WaitPoint[] = [
   ...TRANSACTIONS.flatMap((name): WaitPoint[] => [`${name}.before-commit`, `${name}.after-commit`]),

@@ -31,6 +31,7 @@ import * as askingRuns from './migrations/0028-asking-runs.ts';
 import * as forks from './migrations/0029-forks.ts';
 import * as importedHistory from './migrations/0030-imported-history.ts';
 import * as deletedResponses from './migrations/0035-deleted-responses.ts';
+import * as schedules from './migrations/0037-schedules.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -66,6 +67,7 @@ const MIGRATIONS = {
   '0029-forks': forks,
   '0030-imported-history': importedHistory,
   '0035-deleted-responses': deletedResponses,
+  '0037-schedules': schedules,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

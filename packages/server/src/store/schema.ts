@@ -12,6 +12,7 @@ import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './
 import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
+import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -457,4 +458,6 @@ export interface Schema {
   folder_bytes: { integration_id: IntegrationId; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;
+  schedules: SchedulesTable;
+  schedule_ticks: ScheduleTicksTable;
 }

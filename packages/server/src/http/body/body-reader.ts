@@ -8,7 +8,7 @@ import { COMPLETION_PATH } from '../paths.ts';
 import { InlineImages } from './inline-images.ts';
 import { isUtf8Json } from './json-type.ts';
 import { JsonWorker, type ParsedBody } from './json-worker.ts';
-import { type ImageFields, takeOutImages } from './take-out-images.ts';
+import { type ImageFields, imageFields, takeOutImages } from './take-out-images.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;
@@ -85,10 +85,7 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    this.#imageFields = {
-      ...{ list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' },
-      maxBytes: limits.imageBytes,
-    };
+    this.#imageFields = imageFields(limits.imageBytes);
   }
 
   /** Bytes that were received and are not parsed yet, and images that are not stored yet. */

@@ -6,14 +6,19 @@ import { withoutFragment } from '../../domain/attachment/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/file/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isDataUrl } from './inline-image.ts';
-import type { InlineImages } from './inline-images.ts';
+import type { ExtractedImages } from './take-out-images.ts';
+
+/** The images of a body, by the placeholders that replace them there. */
+export interface DecodedImages {
+  get(standIn: string): ExtractedImages[number][1] | undefined;
+}
 
 type BodyAttachment = NonNullable<GetCompletionV2Request['attachments']>[number];
 
 /** Checks the attachments of a body that matches its schema. Throws a `Refusal` that names the field. */
 export function requestAttachments(
   attachments: readonly BodyAttachment[] | undefined,
-  inline: InlineImages | null,
+  inline: DecodedImages | null,
   allow: FetchAllow,
   list = 'attachments',
 ): RequestAttachment[] {

@@ -3,8 +3,7 @@ import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { RequestTurn } from '../../admission/completion-request.ts';
 import { HistoryBuilder } from '../../chats/history-builder.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { InlineImages } from './inline-images.ts';
-import { requestAttachments } from './request-attachments.ts';
+import { type DecodedImages, requestAttachments } from './request-attachments.ts';
 
 const MAX_ATTACHMENTS = 20;
 const NO_TURNS: readonly RequestTurn[] = [];
@@ -12,7 +11,7 @@ const NO_TURNS: readonly RequestTurn[] = [];
 /** Reads the turns of a body that matches its schema. Throws a `Refusal` that names the item. */
 export function requestHistory(
   items: readonly HistoryItem[] | undefined,
-  inline: InlineImages | null,
+  inline: DecodedImages | null,
   allow: FetchAllow,
 ): readonly RequestTurn[] {
   if (items === undefined || items.length === 0) return NO_TURNS;

@@ -12,6 +12,15 @@ export interface ImageFields {
   readonly maxBytes: number;
 }
 
+/** The fields of a completion's body that may contain images. */
+export const imageFields = (maxBytes: number): ImageFields => ({
+  list: 'attachments',
+  outer: 'history',
+  image: 'image_url',
+  never: 'file_url',
+  maxBytes,
+});
+
 /** The removed images, by their placeholders. */
 export type ExtractedImages = readonly (readonly [standIn: string, image: InlineImage | NotAnImage])[];
 
