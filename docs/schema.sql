@@ -372,7 +372,8 @@ CREATE TABLE "runs" (
   "only_step_json" text,
   "counted" integer default 0 not null,
   "extras_json" text,
-  "response_deleted_at" bigint
+  "response_deleted_at" bigint,
+  "first_token_ms" bigint
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
@@ -963,6 +964,7 @@ create table "runs" (
   counted integer not null default 0,
   extras_json text collate "C",
   response_deleted_at bigint,
+  first_token_ms bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);

@@ -1,5 +1,6 @@
 import type { Part, PartResult } from '../scripts/parts.ts';
-import { PROOFS, type Proof } from './proof-table.ts';
+import type { Proof } from './proof.ts';
+import { PROOFS } from './proof-table.ts';
 import { problemIn, runProof } from './run-proof.ts';
 
 /** A proof that takes longer at full scale runs in its short form. */

@@ -1,22 +1,6 @@
 import { fullFiles } from '../scripts/test-files.ts';
-
-/** A promise that a command checks: test files at full scale. The gate runs them with small numbers, `*.full.test.ts` excepted. */
-export interface Proof {
-  /** `test/<name>.full.test.ts` by default. */
-  readonly files?: readonly string[];
-  /** The tests that find the planted faults, if not all do. The others do not run with a fault. */
-  readonly test?: string | RegExp;
-  /** How long it takes at full scale. `npm run check:full` runs the short form of a proof that takes more than 3 minutes. */
-  readonly minutes: number;
-  /** Every fault that can be planted, with the sentence that the proof must print then. */
-  readonly faults: Readonly<Record<string, RegExp>>;
-  /** Figures that must come out exactly, for a server on the embedded store. */
-  readonly figures?: (scale: <T>(small: T, full: T) => T) => Readonly<Record<string, number>>;
-  /** True if it limits short times or compares times. `npm run check:full` runs nothing beside it. */
-  readonly measuresTime?: boolean;
-  /** True if `--nodes` can be given. */
-  readonly spreads?: boolean;
-}
+import { COMPATIBLE_PROMISES } from './compatible-promises.ts';
+import type { Proof } from './proof.ts';
 
 /** A fault of the clients must show in each of them. */
 const inEachClient = (what: string) =>
@@ -83,13 +67,6 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: {
       'run-before-asking': /^executions before an answer: expected \[0\], found \[1\]\.$/m,
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
-    },
-  },
-  forks: {
-    files: ['test/fork-points.test.ts'],
-    minutes: 3,
-    faults: {
-      'share-questions': /^open questions( after another chat was answered)?: expected 1, found 0\.$/m,
     },
   },
   'cut-anywhere': {
@@ -262,27 +239,6 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'die-on-checkpoint': /^died: expected 0, found 1\./m },
     figures: (scale) => ({ starts: scale(1, 2), failed_syncs: scale(0, 1) }),
   },
-  'openai-api': {
-    files: ['test/openai-api.test.ts'],
-    test: 'each client asks once, shows the answer, and executes no tool of the server',
-    minutes: 3,
-    faults: {
-      'steps-as-they-are': /^openai, stream helper: answer: expected .*, found /m,
-      'tools-as-functions':
-        /^@(openai\/agents|ai-sdk\/openai), \w+: (answer|runs for one question): expected .*, found /m,
-    },
-  },
-  'openai-retries': {
-    files: ['test/openai-retries.test.ts', 'test/compatible.test.ts'],
-    test: 'what must not be repeated is posted once',
-    minutes: 2,
-    faults: { 'fail-with-500': /^failed run: posts: expected 1, found 3\.$/m },
-  },
-  'open-responses': {
-    files: ['test/open-responses.test.ts'],
-    minutes: 0.2,
-    faults: { 'drop-a-field': /problems of .*: expected \[\], found \["(event\.)?response\.top_p is missing"\]/m },
-  },
   doctor: {
     files: ['test/doctor.test.ts'],
     test: 'runwire doctor names the problem of a set-up, and nothing else',
@@ -432,13 +388,6 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ ways: scale(215, 430), seen: 0, valid: scale(40, 80) }),
   },
-  'chat-completions': {
-    files: ['test/chat-completions.test.ts', 'test/chat-restarts.test.ts'],
-    minutes: 1.5,
-    faults: {
-      'end-quietly': /^(errors thrown with their code|restarts that were reported): expected [1-9]\d*, found 0\.$/m,
-    },
-  },
   tokens: {
     files: ['test/token-operations.test.ts', 'test/client-tokens.test.ts'],
     test: 'a client token reaches what its permissions name, and nothing else',
@@ -483,27 +432,6 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'trust-markdown': /active content: <a href="javascript:/ },
     figures: () => ({ foreign_requests: 0, scripts: 0 }),
   },
-  'ag-ui': {
-    files: ['test/ag-ui.test.ts'],
-    minutes: 1.5,
-    faults: { 'leave-open': /Cannot send 'RUN_FINISHED' while text messages are still active/ },
-  },
-  'mcp-server': {
-    files: ['test/mcp-server.test.ts'],
-    test: 'three nodes without sticky sessions',
-    minutes: 2,
-    faults: {
-      'keep-running-after-cancel': /round 0: the provider's connection is open 10 s after the cancel/,
-    },
-  },
-  'use-chat': {
-    files: ['test/use-chat.test.ts'],
-    minutes: 3,
-    faults: {
-      'ignore-reset': /^(after the server was killed|before reload \d+): word \d+ is w\d{5}, expected w\d{5}\.$/m,
-    },
-    figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
-  },
   stores: {
     minutes: 1.3,
     faults: { 'forget-types': /^disk: a file that was signed for and sent is read back, whole and in part: /m },
@@ -518,6 +446,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-refused': /images of refused requests: expected 0, found/,
     },
   },
+  ...COMPATIBLE_PROMISES,
 };
 
 /** A proof with its files. */

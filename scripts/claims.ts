@@ -46,7 +46,7 @@ function claimsIn(path: string, source: string): string[] {
     const name = leadingText(text);
     return name === undefined ? [] : [`${/^(it|describe|t\.test)$/.test(callee) ? 'test' : callee} "${oneLine(name)}"`];
   });
-  if (!path.endsWith('proof-table.ts')) return calls;
+  if (!/^proofs\/(proof-table|[a-z-]+-promises)\.ts$/.test(path)) return calls;
   const proofs = [...source.matchAll(PROOF)];
   const faults = [...source.matchAll(FAULT)].map(({ index, 1: own, 2: first }) => {
     const proof = proofs.findLast((one) => one.index < index)?.[1];

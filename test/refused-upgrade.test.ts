@@ -55,7 +55,7 @@ const EARLIER = [
   ...['title_json', 'metadata_json', 'questions_json', 'asking_run_id'].map(
     (column) => `alter table chats drop column ${column}`,
   ),
-  ...['continues', 'answers_json', 'client_tools_json', 'response_deleted_at', 'extras_json'].map(
+  ...['continues', 'answers_json', 'client_tools_json', 'response_deleted_at', 'extras_json', 'first_token_ms'].map(
     (column) => `alter table runs drop column ${column}`,
   ),
   ...['client_tools', 'caller_instructions', 'auto_register', 'compatible_apis'].map(

@@ -76,6 +76,7 @@ function tests(store: StoreName): void {
       'contract-5-meta-once',
       'contract-6-usage-record-once',
       'contract-6-reservation-ends',
+      'contract-23-first-token-resumed',
     );
     await using server = await KillableServer.start({ store, limits: NEVER_BY_THE_CLOCK });
     await server.metered();
@@ -129,6 +130,14 @@ function tests(store: StoreName): void {
       [3, 2, 'model'],
     ]);
     const record = await toRecord(server);
+    const [firstStep] = await listSteps(server, runId);
+    const { createdAt } = (await server.api.get(`${BELOW}/runs/${runId}`)).body;
+    const firstOutput = Date.parse(firstStep.startedAt) + firstStep.firstTokenMs;
+    assert.equal(
+      record.firstTokenMs,
+      firstOutput - Date.parse(createdAt),
+      'of the step that an earlier attempt finished',
+    );
     // Nothing of the interrupted call had been stored.
     assert.deepEqual([record.usage.request_count, record.charged.amount], [2, 2 * TOKENS]);
     const { allowance } = (await server.api.get(`${BELOW}/members/ann`)).body;

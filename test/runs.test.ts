@@ -10,7 +10,7 @@ function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store });
 
   test('shows a run as it is: while it runs and after its end', async (t) => {
-    cites(t, 'contract-9-run', 'contract-3-runs', 'contract-8-404-run-not-found');
+    cites(t, 'contract-9-run', 'contract-3-runs', 'contract-8-404-run-not-found', 'contract-23-first-token');
     const integration = await rig.integration();
     await rig.member(integration, 'ann');
     const runs = `/v2/integrations/${integration}/runs`;
@@ -20,16 +20,18 @@ function tests(store: StoreName): void {
     await reader.untilText('"Hello"');
     const { body: live } = await rig.api.get(`${runs}/${runId}`);
     assert.deepEqual(
-      [live.message, live.usage, live.completedAt, live.error, live.lastEventId],
-      [null, null, null, null, reader.frames.at(-1)?.id],
+      [live.message, live.usage, live.completedAt, live.error, live.firstTokenMs, live.lastEventId],
+      [null, null, null, null, null, reader.frames.at(-1)?.id],
     );
     await call.end();
     const frames = await reader.whole();
     const { body: run } = await rig.api.get(`${runs}/${runId}`);
-    const { createdAt, startedAt, completedAt, agencyVersion, ...rest } = run;
+    const { createdAt, startedAt, completedAt, agencyVersion, firstTokenMs, ...rest } = run;
     assert.match(agencyVersion, /^[0-9a-f]{16}$/);
     for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO_TIME);
     assert.ok(createdAt <= startedAt && startedAt <= completedAt);
+    assert.ok(Number.isInteger(firstTokenMs) && firstTokenMs >= 0);
+    assert.ok(firstTokenMs <= Date.parse(completedAt) - Date.parse(createdAt));
     assert.deepEqual(rest, {
       runId,
       apiIntegrationId: integration,

@@ -10,7 +10,14 @@ for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
   test('lists the finished steps of a run, newest first, with tool calls', async (t) => {
-    cites(t, 'contract-3-steps', 'contract-9-step', 'contract-9-tool-calls-are-steps', 'contract-9-deleted-chat-steps');
+    cites(
+      t,
+      'contract-3-steps',
+      'contract-9-step',
+      'contract-9-tool-calls-are-steps',
+      'contract-9-deleted-chat-steps',
+      'contract-23-first-token-step',
+    );
     await using rig = await ScriptedServer.start({ store });
     const integration = await rig.integration({ agency: 'test' });
     const below = `/v2/integrations/${integration}`;
@@ -53,8 +60,12 @@ function tests(store: StoreName): void {
       files: [],
       handoff: null,
       usage: null,
+      firstTokenMs: null,
       error: { code: 'tool_failed', message: 'The tool failed: it broke' },
     });
+    for (const { firstTokenMs, startedAt, completedAt } of [items[0], items[3]]) {
+      assert.ok(firstTokenMs >= 0 && firstTokenMs <= Date.parse(completedAt) - Date.parse(startedAt) + 1, firstTokenMs);
+    }
     assert.deepEqual([items[3].model, items[3].usage.total_tokens, items[3].firstEventId], ['scripted/model', 15, 2]);
     assert.equal(items[0].lastEventId, frames.at(-3)?.id, 'all events but the end are of a step');
     const page = (await rig.api.get(`${path}?limit=3`)).body;
@@ -87,7 +98,7 @@ function tests(store: StoreName): void {
     };
     const { runId, path, frames, run } = await ask('One ', 'answer.');
     const { items, nextCursor } = (await rig.api.get(`${path}/steps?limit=1`)).body;
-    const { startedAt, completedAt, ...step } = items[0];
+    const { startedAt, completedAt, firstTokenMs, ...step } = items[0];
     assert.deepEqual([items.length, nextCursor], [1, null]);
     assert.deepEqual(step, {
       step: 1,
@@ -107,6 +118,7 @@ function tests(store: StoreName): void {
       usage: run.usage,
       error: null,
     });
+    assert.ok(firstTokenMs >= 0 && firstTokenMs <= run.firstTokenMs + 1);
     assert.ok(run.startedAt <= startedAt && startedAt <= completedAt && completedAt <= run.completedAt);
     const { dataDir } = rig.server;
     assert.deepEqual(await askStore(dataDir, `select * from steps where run_id = '${runId}'`), []);

@@ -170,6 +170,7 @@ function tests(store: StoreName): void {
       const id = /^[=+\-@]/.test(record.usageRequestId) ? `'${record.usageRequestId}` : record.usageRequestId;
       assert.deepEqual(shown, {
         ...record,
+        firstTokenMs: String(record.firstTokenMs ?? ''),
         usageRequestId: id,
         ...Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, String(value)])),
         byModel: JSON.stringify(byModel),

@@ -44,11 +44,13 @@ function tests(store: StoreName): void {
     await second.end({ ...SCRIPTED_USAGE, inputTokens: 100, outputTokens: 1, reasoningTokens: 1 });
     await reader.whole();
 
-    const { periodStart, startedAt, completedAt, ...record } = await only();
+    const { periodStart, startedAt, completedAt, firstTokenMs, ...record } = await only();
     const now = new Date();
     assert.equal(periodStart, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)).toISOString());
     assert.match(startedAt, ISO_TIME);
     assert.match(completedAt, ISO_TIME);
+    assert.equal(firstTokenMs, running.firstTokenMs, 'known since the first step');
+    assert.ok(firstTokenMs >= 0);
     assert.deepEqual(record, {
       kind: 'run',
       usageRequestId: 'u1',

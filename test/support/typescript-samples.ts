@@ -48,6 +48,7 @@ export function writeTypeScriptSamples(folder: string, include: readonly string[
     'docs/client.md',
     'docs/openai-chat.md',
     'docs/openai.md',
+    'docs/webhook-receivers.md',
     'packages/client/README.md',
     ...PACKAGE_PAGES,
   ]) {

@@ -9,7 +9,8 @@ export type ClientErrorCode =
   | 'questions_pending'
   | 'run_cancelled'
   | 'upload_failed'
-  | 'unexpected_answer';
+  | 'unexpected_answer'
+  | 'webhook_not_verified';
 
 /** True if the request reserved a run. `unknown`: no answer tells. Null if the request does not start a run. */
 export type AdmissionState = boolean | 'unknown' | null;

@@ -39,3 +39,10 @@ export { Runwire, type RunwireOptions } from './runwire.ts';
 export type { Timing } from './timing.ts';
 export type { CallOptions } from './transport.ts';
 export type { UploadOptions, UploadProgress } from './upload.ts';
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhooks.ts';

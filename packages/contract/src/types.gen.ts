@@ -625,6 +625,10 @@ export interface RunUsageRecord {
    */
   periodStart: string | null;
   /**
+   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   */
+  firstTokenMs: number | null;
+  /**
    * When the run was started. Null if it was not started yet.
    */
   startedAt: string | null;
@@ -877,6 +881,10 @@ export interface Run {
    * Tokens that models used.
    */
   usage: Usage | null;
+  /**
+   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   */
+  firstTokenMs: number | null;
 }
 
 /**
@@ -957,6 +965,10 @@ export interface Step {
    * Tokens that models used.
    */
   usage: Usage | null;
+  /**
+   * From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it is not known.
+   */
+  firstTokenMs: number | null;
   /**
    * Why the step failed. Null if it did not fail.
    */

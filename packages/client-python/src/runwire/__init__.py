@@ -23,6 +23,7 @@ from ._errors import (
     RunwireError,
     ServerError,
     UploadError,
+    WebhookVerificationError,
 )
 from ._resource import AsyncContent, AsyncItemList, Content, ItemList
 from ._timing import Timing
@@ -53,6 +54,7 @@ from ._types import (
 )
 from ._upload import OnProgress
 from ._views import AsyncRun, Run
+from ._webhooks import WebhookEvent, WebhookHeaders, verify_webhook
 
 __all__ = [
     "Admission",
@@ -116,4 +118,8 @@ __all__ = [
     "ToolProgress",
     "Tools",
     "UploadError",
+    "WebhookEvent",
+    "WebhookHeaders",
+    "WebhookVerificationError",
+    "verify_webhook",
 ]

@@ -115,6 +115,13 @@ class UploadError(RunwireError):
     """The storage refused the file, or could not be reached."""
 
 
+class WebhookVerificationError(RunwireError):
+    """The request is not a webhook that was signed with one of the secrets in the last minutes: answer 400."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("webhook_not_verified", message)
+
+
 class RunFailedError(RunwireError):
     """The run ended as failed. `result` has the text so far."""
 

@@ -820,6 +820,10 @@ class Run(TypedDict):
     """The final assistant text. Null until the run has ended."""
     usage: Usage | None
     """Tokens that models used."""
+    firstTokenMs: int | None
+    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
+    not known.
+    """
 
 
 class RunError(TypedDict):
@@ -865,6 +869,10 @@ class RunUsageRecord(TypedDict):
     """What the run was charged. Null while it runs, and if allowances were off."""
     periodStart: str | None
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
+    firstTokenMs: int | None
+    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
+    not known.
+    """
     startedAt: str | None
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
@@ -1110,6 +1118,10 @@ class Step(TypedDict):
     """Id of the last event of the step."""
     usage: Usage | None
     """Tokens that models used."""
+    firstTokenMs: int | None
+    """From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it
+    is not known.
+    """
     error: RunError | None
     """Why the step failed. Null if it did not fail."""
     startedAt: str

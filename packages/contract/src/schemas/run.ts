@@ -3,7 +3,7 @@ import { ChangedFile } from './file.ts';
 import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
 import { pending } from './question.ts';
 import { Type } from './type.ts';
-import { Usage } from './usage.ts';
+import { firstTokenMs, Usage } from './usage.ts';
 
 export const runStatus = (description: string) =>
   oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled'], { description });
@@ -41,6 +41,7 @@ export const Run = named(
       output: output(),
       message: nullable(text('The final assistant text. Null until the run has ended.')),
       usage: nullable(Usage),
+      firstTokenMs: firstTokenMs('From the admission of the run to the first output of a model.'),
     },
     { description: 'A run: one request that an agent answers.' },
   ),
@@ -91,6 +92,7 @@ export const Step = named(
       firstEventId: count('Id of the first event of the step.'),
       lastEventId: count('Id of the last event of the step.'),
       usage: nullable(Usage),
+      firstTokenMs: firstTokenMs('From the start of a model step to the first output of the model.'),
       error: failure('Why the step failed. Null if it did not fail.'),
       startedAt: time('When the step was started.'),
       completedAt: time('When the step ended.'),

@@ -78,6 +78,15 @@ const modelUsage = Type.Object(
   { description: 'Tokens of one model.' },
 );
 
+/** Nullable, because a model may produce no output. */
+export const firstTokenMs = (description: string) =>
+  nullable(
+    Type.Integer({
+      minimum: 0,
+      description: `${description} In milliseconds; null if there is none, or it is not known.`,
+    }),
+  );
+
 export const RunUsageRecord = named(
   'RunUsageRecord',
   Type.Object(
@@ -103,6 +112,7 @@ export const RunUsageRecord = named(
       periodStart: nullable(
         time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
       ),
+      firstTokenMs: firstTokenMs('From the admission of the run to the first output of a model.'),
       startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
       completedAt: nullable(time('When the run ended. Null if it has not ended.')),
     },

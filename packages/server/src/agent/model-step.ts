@@ -121,7 +121,7 @@ async function askModel(
   progress.add(usage, model.id);
   const tried = agent.output === null ? null : await checkOutput(agent, assembly, isCut, signal);
   assembly.finish(usage, tried === null);
-  const { output, returned } = assembly;
+  const { output, returned, firstTokenMs } = assembly;
   return {
     step,
     kind: 'model',
@@ -137,6 +137,7 @@ async function askModel(
     output,
     ...(returned !== null && { replay: returned }),
     ...(tried !== null && { tried }),
+    ...(firstTokenMs !== null && { firstTokenMs }),
     startedAt,
     completedAt: Date.now(),
   };

@@ -49,6 +49,11 @@ export class Progress {
   /** The ids of all tool calls in the prompt or made by the model. */
   #callIds: Set<string> | null = null;
   watcher: ProgressWatcher | null = null;
+  /**
+   * When the first output arrived that counts, in milliseconds since 1970. Undefined if there is none; null if it is not
+   * known, because an earlier version made the step.
+   */
+  firstOutputAt: number | null | undefined = undefined;
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {
@@ -88,6 +93,7 @@ export class Progress {
   restore(steps: readonly Step[], begun: number, { usage, byModel }: UsageTotals): void {
     // A run that answers a question begins with the approved call, not with a model.
     this.accepted = steps.some(({ kind }) => kind === 'model');
+    this.firstOutputAt = findFirstOutput(steps);
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
       if (item.kind === 'tool_call') this.#addCallId(item.callId);
@@ -124,12 +130,26 @@ export class Progress {
     this.#callIds.add(callId);
   }
 
+  /** From the run's admission to its first output; null if there is none, or if it is not known. */
+  firstTokenMs(admittedAt: number): number | null {
+    const at = this.firstOutputAt ?? null;
+    // The clock may have been set, or another node's differs.
+    return at === null ? null : Math.max(0, at - admittedAt);
+  }
+
   /** The text of the answer to the user. */
   get text(): string {
     let text = '';
     for (const item of this.items) if (item.kind === 'message' && item.callerAgent === null) text += item.text;
     return text;
   }
+}
+
+/** See `Progress.firstOutputAt`. */
+export function findFirstOutput(steps: readonly Step[]): number | null | undefined {
+  const first = steps.find(({ kind }) => kind === 'model');
+  if (first === undefined) return undefined;
+  return first.firstTokenMs === undefined ? null : first.startedAt + first.firstTokenMs;
 }
 
 const NOTHING: UsageTotals = { usage: NO_USAGE, byModel: [] };

@@ -57,6 +57,10 @@ export class ResponseAssembly implements ModelOutput {
   #open: MessageItem | ReasoningItem | null = null;
   #begun = false;
   #hasOutput = false;
+  /** From the call to its first output, also if it is an unfinished call of a tool. Null if there is none yet. */
+  firstTokenMs: number | null = null;
+  /** True if the run's first output is of this response. */
+  #isFirstOfRun = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
   /** The input that the provider reported before its answer was complete. */
@@ -104,7 +108,18 @@ export class ResponseAssembly implements ModelOutput {
     this.#accept();
     if (this.#hasOutput) return;
     this.#hasOutput = true;
-    this.#progress.watcher?.onFirstOutput(performance.now() - this.#calledAt, this.#response.model);
+    this.#noteOutput();
+  }
+
+  #noteOutput(): void {
+    if (this.firstTokenMs !== null) return;
+    const afterMs = performance.now() - this.#calledAt;
+    this.firstTokenMs = Math.round(afterMs);
+    if (this.#progress.firstOutputAt === undefined) {
+      this.#progress.firstOutputAt = Date.now();
+      this.#isFirstOfRun = true;
+    }
+    this.#progress.watcher?.onFirstOutput(afterMs, this.#response.model);
   }
 
   /** True if the model has produced output, even if no reader has seen it. */
@@ -128,6 +143,7 @@ export class ResponseAssembly implements ModelOutput {
   begun(): void {
     this.#accept();
     this.#argumentsBytes = 0;
+    if (!this.#hasOutput) this.#discardFirst();
     const earlier =
       this.reportedUsage ?? (this.reportedInput && { ...NO_USAGE, requestCount: 1, ...this.reportedInput });
     if (earlier !== null) this.earlierUsage = addUsage(this.earlierUsage, earlier);
@@ -135,8 +151,15 @@ export class ResponseAssembly implements ModelOutput {
     this.reportedInput = null;
   }
 
+  #discardFirst(): void {
+    this.firstTokenMs = null;
+    if (this.#isFirstOfRun) this.#progress.firstOutputAt = undefined;
+    this.#isFirstOfRun = false;
+  }
+
   argumentsPiece(text: string): void {
     this.#accept();
+    this.#noteOutput();
     this.#argumentsBytes += Buffer.byteLength(text);
   }
 

@@ -144,7 +144,6 @@ function addRunRoutes(
     streams,
     streamLimits,
     fetchAllow,
-    limits,
     publicUrl: config.publicUrl,
     continued: (runId) => continuedRuns(store.reads, runId),
   });

@@ -384,8 +384,9 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
 
 function stepTotals({ run, progress }: Execution) {
   const { usage, byModel } = progress.settled;
+  const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap };
+  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */
@@ -409,6 +410,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
     usage,
     byModel,
     steps,
+    firstTokenMs: progress.firstTokenMs(run.createdAt),
     continues: run.continuation !== null,
   };
   const { events, chunks } = log.prepare(endEvents(outcome));

@@ -11,7 +11,7 @@ import { BlobGone, claimBlobs } from '../files/pending-blobs.ts';
 import { NotPublished, publishChanges, TOO_LATE } from '../files/publish-changes.ts';
 import { seenFiles } from '../files/seen-files.ts';
 import { journalStep, type StepDone } from '../runs/journal.ts';
-import { stepOfRun } from '../store/queries/runs.ts';
+import { stepOfRun } from '../store/queries/steps.ts';
 import type { Tx } from '../store/store.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -28,7 +28,7 @@ interface Publishing {
 }
 
 /** What T3 writes besides the step and its events. */
-type StepTotals = Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap'>;
+type StepTotals = Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap' | 'firstTokenMs'>;
 
 /** A finished step with its file changes. */
 interface PublishedStep {

@@ -42,6 +42,8 @@ export interface RunOutcome {
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
   readonly steps: number;
+  /** From admission to the first output of a model that counts; null if there is none, or if it is not known. */
+  readonly firstTokenMs: number | null;
   /** True if the run settles questions of another one. */
   readonly continues: boolean;
 }
@@ -125,6 +127,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
     step: steps,
     structured: outcome.output === null ? 0 : 1,
     onlyStepJson: onlyStep,
+    firstTokenMs: outcome.firstTokenMs,
     lastEventId,
     errorCode,
     errorMessage,

@@ -10,13 +10,14 @@ import {
 } from '../domain/run/step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
-import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
+import { advanceRun } from '../store/queries/runs.ts';
+import { insertStep, type StepRow } from '../store/queries/steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files } = step;
+  const { usage, output, replay, tried, asks, asked, files, firstTokenMs } = step;
   // `JSON.stringify` omits undefined fields.
-  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files });
+  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs });
   await tx.run(insertStep, {
     run_id: runId,
     step: step.step,
@@ -75,6 +76,8 @@ export interface StepDone {
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
   readonly chunks: readonly Chunk[];
+  /** See `RunOutcome.firstTokenMs`. */
+  readonly firstTokenMs: number | null;
   readonly startedAt: number;
 }
 
@@ -93,6 +96,7 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     leastFormat: leastFormat(done),
     ...done.usage,
     byModelJson: JSON.stringify(done.byModel),
+    firstTokenMs: done.firstTokenMs,
     startedAt: done.startedAt,
   });
   await Promise.all([advanced, storeStep(tx, runId, step), storeChunks(tx, runId, done.chunks)]);

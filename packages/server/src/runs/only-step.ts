@@ -1,6 +1,6 @@
 import { type Usage, usageFromRow } from '../domain/model/usage.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
-import type { OnlyStepRow, StepRow } from '../store/queries/runs.ts';
+import type { OnlyStepRow, StepRow } from '../store/queries/steps.ts';
 
 /** What the row of a run and its message do not have of its only step. */
 type OnlyStep = readonly [
@@ -9,6 +9,8 @@ type OnlyStep = readonly [
   lastEventId: number,
   startedAt: number,
   completedAt: number,
+  /** Absent in rows of earlier versions. */
+  firstTokenMs?: number | null,
 ];
 
 /** An end that may contain the only step of its run. */
@@ -38,7 +40,8 @@ export function onlyStepJson({ agent, text, steps, usage, lastStep: step }: OneS
     message = item.text;
   }
   if (message !== text) return null;
-  const only: OnlyStep = [step.model, step.firstEventId, step.lastEventId, step.startedAt, step.completedAt];
+  const { startedAt, completedAt, firstTokenMs = null } = step;
+  const only: OnlyStep = [step.model, step.firstEventId, step.lastEventId, startedAt, completedAt, firstTokenMs];
   return JSON.stringify(only);
 }
 
@@ -55,7 +58,8 @@ function isSameUsage(one: Usage, other: Usage): boolean {
 /** Rebuilds the step's row, without its output: that is the run's message. */
 export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   if (run.only_step_json === null) return null;
-  const [model, firstEventId, lastEventId, startedAt, completedAt] = JSON.parse(run.only_step_json) as OnlyStep;
+  const only = JSON.parse(run.only_step_json) as OnlyStep;
+  const [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] = only;
   const usage = usageFromRow(run);
   return {
     run_id: run.run_id,
@@ -72,7 +76,7 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
     status: 'completed',
     first_event_id: firstEventId,
     last_event_id: lastEventId,
-    record_json: JSON.stringify({ usage, output: [] }),
+    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined }),
     started_at: startedAt,
     completed_at: completedAt,
   };

@@ -34,6 +34,7 @@ export function runJson(row: RunRow, lastEventId: number) {
     completedAt: iso(row.completed_at),
     error: errorJson(row),
     usage: endUsage(row),
+    firstTokenMs: row.first_token_ms,
     continues: row.continues,
     pending: listPending(row),
     // The last members, as in a list.
@@ -61,6 +62,7 @@ export function statusRunJson(row: RunRow, lastEventId: number) {
     continues: _n,
     pending: _p,
     output: _o,
+    firstTokenMs: _t,
     ...rest
   } = runJson(row, lastEventId);
   return rest;
@@ -91,6 +93,7 @@ export function usageRecordJson(row: RunRow) {
       output_tokens: one.outputTokens,
     })),
     charged: charged(row),
+    firstTokenMs: row.first_token_ms,
     periodStart: iso(row.period_start),
     startedAt: iso(row.started_at),
     completedAt: iso(row.completed_at),

@@ -7,7 +7,7 @@ import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { chatSharingRun } from '../store/queries/forks.ts';
-import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/runs.ts';
+import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
 import { journalledStep } from './journal.ts';
 import { onlyStepRow } from './only-step.ts';
@@ -64,6 +64,7 @@ function stepJson(step: JournalledStep) {
     loop,
     startedAt,
     completedAt,
+    firstTokenMs = null,
     ...columns
   } = step;
   const [first] = output;
@@ -74,6 +75,7 @@ function stepJson(step: JournalledStep) {
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     // A failed call's output is the error text that the model got.
+    firstTokenMs,
     error: toError(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),

@@ -37,6 +37,7 @@ const HEADER = [
   'reason',
   'idempotencyKey',
   'createdAt',
+  'firstTokenMs',
 ];
 
 /**
@@ -94,6 +95,7 @@ function fields(record: ReturnType<typeof usageJson>): Field[] {
     record.completedAt,
     record.kind,
     ...emptyFields(7),
+    record.firstTokenMs,
   ];
 }
 
@@ -113,5 +115,6 @@ function adjustmentFields(record: ReturnType<typeof adjustmentJson>): Field[] {
     record.reason,
     record.idempotencyKey,
     record.createdAt,
+    ...emptyFields(1),
   ];
 }

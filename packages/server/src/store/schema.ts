@@ -268,6 +268,8 @@ export interface RunsTable {
   completed_at: number | null;
   /** When the events were compacted. */
   compacted_at: number | null;
+  /** From admission to the first output of a model. Null if there was none, and if an earlier version made it. */
+  first_token_ms: Generated<number | null>;
   /** When a client of a compatible API deleted the response of the run. The run itself remains. */
   response_deleted_at: Generated<number | null>;
   /** 1 if admission has written the row of `active_runs`, 2 if the end has deleted it. An earlier version leaves it at 0. */

@@ -96,6 +96,8 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
             {formatDuration(getDuration(run))}
             {isActive(run) && ' so far'}
           </dd>
+          <dt>First output</dt>
+          <dd>{run.firstTokenMs === null ? <Nothing /> : `after ${formatDuration(run.firstTokenMs)}`}</dd>
           <dt>Tokens</dt>
           <dd>
             <UsageText usage={run.usage} />

@@ -42,6 +42,12 @@ const listColumns = (integration: string): readonly Column<RunRecord>[] => [
   { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
   { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(getDuration(run)) },
   {
+    title: 'First output',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ firstTokenMs }) => (firstTokenMs === null ? <Nothing /> : formatDuration(firstTokenMs)),
+  },
+  {
     title: 'Tokens',
     isNumber: true,
     isMinor: true,

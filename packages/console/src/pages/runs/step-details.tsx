@@ -5,6 +5,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
 import { LongText } from '../../ui/long-text.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangedFiles } from './changed-files.tsx';
@@ -68,6 +69,8 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
               <dd>
                 <code>{shorten(step.model)}</code>
               </dd>
+              <dt>First output</dt>
+              <dd>{step.firstTokenMs === null ? <Nothing /> : `after ${formatDuration(step.firstTokenMs)}`}</dd>
               <dt>Tokens</dt>
               <dd>
                 <UsageText usage={step.usage} />

@@ -50,6 +50,11 @@ export interface StepOutcome {
   readonly asks?: Readonly<Record<string, QuestionKind>>;
   /** The message that a `send_message` sent, and to whom. */
   readonly asked?: { readonly agent: string; readonly message: string };
+  /**
+   * Milliseconds from the start of a model step to the model's first output. Absent if there was none, and if an earlier
+   * version made the step.
+   */
+  readonly firstTokenMs?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
 }

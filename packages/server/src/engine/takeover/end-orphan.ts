@@ -1,3 +1,4 @@
+import { findFirstOutput } from '../../agent/progress.ts';
 import { type ChangedFile, changedFiles } from '../../domain/file/changed-file.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { UsageTotals } from '../../domain/model/usage.ts';
@@ -60,7 +61,14 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: RunId, error: Ru
     const accepted = hasModelStep(await tx.all(getJournal, { runId }));
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? (await storeMeta(tx, run)).id;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
-    return writeEnd(tx, deps, run, error, { items, files: [], lastId, accepted, ...storedTotals(readable) });
+    return writeEnd(tx, deps, run, error, {
+      items,
+      files: [],
+      lastId,
+      accepted,
+      firstOutputAt: null,
+      ...storedTotals(readable),
+    });
   });
   if (end !== null) reportEndedOrphan(deps, end);
   return end !== null;
@@ -80,10 +88,18 @@ interface StoredProgress extends UsageTotals {
   readonly files: readonly ChangedFile[];
   readonly lastId: number;
   readonly accepted: boolean;
+  /** In milliseconds since 1970; null if no model has produced output, or if it is not known when. */
+  readonly firstOutputAt: number | null;
 }
 
 /** True if a model accepted a call. A journal can also begin with a call that the caller approved. */
 const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.some(({ kind }) => kind === 'model');
+
+/** The time of the first item of a model, which events of a step have that is not finished. */
+function toFirstOutput(items: readonly RunItem[]): number | null {
+  const first = items.find(({ kind }) => kind !== 'user' && kind !== 'tool_output');
+  return first === undefined ? null : Math.floor(first.timestamp / 1000);
+}
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await storedEvents(tx, deps, run);
@@ -97,7 +113,8 @@ async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
   const spent = await spentSoFar(run, stored, journal, inputEstimate(tx, deps, run, stored));
   const accepted = hasModelStep(journal);
-  return { items, files: changedFiles(journal), lastId, accepted, ...spent };
+  const firstOutputAt = findFirstOutput(journal) ?? toFirstOutput(items);
+  return { items, files: changedFiles(journal), lastId, accepted, firstOutputAt, ...spent };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */
@@ -109,7 +126,7 @@ export async function writeEnd(
   progress?: StoredProgress,
 ): Promise<EndedOrphan> {
   const stored = progress ?? (await readProgress(tx, deps, row));
-  const { items, files, accepted, usage, byModel, lastId: discardAfter } = stored;
+  const { items, files, accepted, usage, byModel, firstOutputAt, lastId: discardAfter } = stored;
   const isCancelled = row.cancel_requested_at !== null;
   const attempt = row.attempt + 1;
   const startedAt = row.started_at ?? row.created_at;
@@ -130,6 +147,7 @@ export async function writeEnd(
     usage,
     byModel,
     steps: row.step,
+    firstTokenMs: firstOutputAt === null ? null : Math.max(0, firstOutputAt - row.created_at),
     continues: row.continues !== null,
   };
   const firstId = attemptBase(attempt) + 1;

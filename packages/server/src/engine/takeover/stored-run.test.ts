@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SandboxFile, shownMessage } from '@runwire/models';
 import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/run/events.ts';
-import type { StepRow } from '../../store/queries/runs.ts';
+import type { StepRow } from '../../store/queries/steps.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import type { Tx } from '../../store/store.ts';
 import { inputEstimate } from './estimate-input.ts';

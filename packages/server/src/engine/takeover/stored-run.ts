@@ -15,7 +15,7 @@ import type { JournalledStep } from '../../domain/run/step.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
-import type { StepRow } from '../../store/queries/runs.ts';
+import type { StepRow } from '../../store/queries/steps.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { EngineDeps } from '../deps.ts';

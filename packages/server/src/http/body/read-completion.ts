@@ -16,7 +16,8 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { RequestTrace } from '../../domain/request-trace.ts';
 import { checkExtras, NO_EXTRAS, type RunExtras } from '../../domain/run/run-extras.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
-import { type DecodedImages, requestAttachments } from './request-attachments.ts';
+import { type ImageSource, NO_FILES } from './inline-files.ts';
+import { requestAttachments } from './request-attachments.ts';
 import { requestHistory } from './request-history.ts';
 
 export type CompletionBody = Static<typeof RequestSchema>;
@@ -33,7 +34,7 @@ export interface CompletionSource {
   readonly body: CompletionBody;
   readonly ownerId: OwnerId;
   readonly clientToken: ClientToken | null;
-  readonly inlineImages: DecodedImages | null;
+  readonly images: ImageSource | null;
   readonly trace: RequestTrace;
 }
 
@@ -65,7 +66,8 @@ export function readCompletion(
   { userContextBytes: maxContextBytes }: CompletionLimits,
   fetchAllow: FetchAllow,
 ): GivenCompletion {
-  const { body, ownerId, clientToken, inlineImages, trace } = source;
+  const { body, ownerId, clientToken, trace } = source;
+  const images = source.images ?? NO_FILES;
   const usageRequestId = body.usageRequestId ?? null;
   // With a client token the body has no context, so it is not compared for a replay.
   const context = clientToken === null ? body.user_context : clientToken.userContext;
@@ -75,7 +77,7 @@ export function readCompletion(
   const { answers = null, clientTools = [] } = body;
   const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
   if (wrong !== null) throw wrong;
-  const attachments = requestAttachments(body.attachments, inlineImages, fetchAllow);
+  const attachments = requestAttachments(body.attachments, images, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they are not part of the comparison of bodies either.
   for (const field of FIELDS) known[field] = body[field as keyof CompletionBody];
@@ -100,7 +102,7 @@ export function readCompletion(
     clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
-    history: requestHistory(body.history, inlineImages, fetchAllow),
+    history: requestHistory(body.history, images, fetchAllow),
     extras: requestExtras(body),
     chatRules: OWN_CHAT_RULES,
   };

@@ -5,6 +5,7 @@ import { Refusal } from '../../domain/refusal.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { messageAt } from '../../domain/schedule/tick-request.ts';
 import type { ScheduledRequest } from '../../schedules/ports.ts';
+import { InlineFiles } from './inline-files.ts';
 import { type CompletionBody, type CompletionLimits, prepareCompletion, readCompletion } from './read-completion.ts';
 import { imageFields, takeOutImages } from './take-out-images.ts';
 
@@ -29,10 +30,10 @@ export function scheduledCompletion(
     const sentence = `\`message\` must be at most ${limits.messageCharacters} characters with the time of the tick.`;
     throw new Refusal('invalid_request', sentence);
   }
-  const images = new Map(takeOutImages(request, imageFields(limits.imageBytes)));
+  const images = new InlineFiles(takeOutImages(request, imageFields(limits.imageBytes)), null);
   // A stored request was validated when it arrived.
   const body = { ...request, apiIntegrationId: integrationId, message, usageRequestId } as CompletionBody;
   prepareCompletion(body);
-  const source = { body, ownerId, clientToken: null, inlineImages: images, trace: NO_TRACE };
+  const source = { body, ownerId, clientToken: null, images, trace: NO_TRACE };
   return { ...readCompletion(source, limits, fetchAllow), integrationId, usageRequestId, fingerprint };
 }

@@ -42,8 +42,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     deps.starts.follow(request, reply, started, textOnly ? new TextOnly() : deps.encoder, after);
   };
   const read = (request: Request) => {
-    const { body, principal, clientToken, inlineImages } = request;
-    const source = { body, ownerId: principal.ownerId, clientToken, inlineImages, trace: toTrace(request) };
+    const { body, principal, clientToken, inlineFiles: images } = request;
+    const source = { body, ownerId: principal.ownerId, clientToken, images, trace: toTrace(request) };
     return readCompletion(source, deps.limits, deps.fetchAllow);
   };
   route(app, operations.getCompletionV2, complete, { prepareBody: prepareCompletion, read });

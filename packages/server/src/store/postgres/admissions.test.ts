@@ -205,6 +205,7 @@ const END = {
     step: 1,
     structured: 0,
     onlyStepJson: null,
+    firstTokenMs: null,
     lastEventId: 2,
   },
   ...{ errorCode: null, errorMessage: null, requestCount: 1, inputTokens: 1, cachedTokens: 0, outputTokens: 1 },

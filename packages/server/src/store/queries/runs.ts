@@ -3,9 +3,9 @@ import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { ListPosition } from '../../domain/list-cursor.ts';
 import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '../../domain/run/run-state.ts';
 import type { Schema } from '../schema.ts';
-import { insertInto, type RowOf, statement } from '../statement.ts';
+import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { RUN_ORDER, STEP_ORDER } from './locks.ts';
+import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
 import { soughtId } from './sought-id.ts';
 
@@ -62,6 +62,7 @@ export const finishRun = statement(
       step: number;
       structured: number;
       onlyStepJson: string | null;
+      firstTokenMs: number | null;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -80,6 +81,7 @@ export const finishRun = statement(
         step: p.step,
         structured: p.structured,
         only_step_json: p.onlyStepJson,
+        first_token_ms: p.firstTokenMs,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -108,6 +110,7 @@ export const finishRun = statement(
         nextAttempt: 'bigint',
         step: 'bigint',
         structured: 'bigint',
+        firstTokenMs: 'bigint',
         lastEventId: 'bigint',
         chargedRuns: 'bigint',
         chargedTokens: 'bigint',
@@ -122,7 +125,17 @@ export const finishRun = statement(
 
 export const advanceRun = statement(
   'advance run',
-  (db, p: UsageColumns & { runId: RunId; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
+  (
+    db,
+    p: UsageColumns & {
+      runId: RunId;
+      attempt: number;
+      step: number;
+      leastFormat: number;
+      firstTokenMs: number | null;
+      startedAt: number;
+    },
+  ) =>
     db
       .updateTable('runs')
       .set((eb) => ({
@@ -130,6 +143,7 @@ export const advanceRun = statement(
         step: p.step,
         journal_format: sql<number>`case when journal_format < ${p.leastFormat} then ${p.leastFormat} else journal_format end`,
         ...usageColumns(p),
+        first_token_ms: p.firstTokenMs,
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
       }))
       .where('run_id', '=', p.runId)
@@ -138,7 +152,14 @@ export const advanceRun = statement(
   {
     gathers: {
       order: RUN_ORDER,
-      types: { ...USAGE_TYPES, attempt: 'bigint', step: 'bigint', leastFormat: 'bigint', startedAt: 'bigint' },
+      types: {
+        ...USAGE_TYPES,
+        attempt: 'bigint',
+        step: 'bigint',
+        leastFormat: 'bigint',
+        firstTokenMs: 'bigint',
+        startedAt: 'bigint',
+      },
       key: (p) => p.runId,
     },
   },
@@ -187,50 +208,6 @@ export const continuedQuestions = statement('continued questions', (db, p: { run
     .select(['runs.continues', 'runs.answers_json', 'messages.content_json'])
     .where('runs.run_id', '=', p.runId)
     .where('messages.role', '=', sql<'user'>`'user'`),
-);
-
-/** A step is written again if its first commit's outcome was unknown. */
-export const insertStep = insertInto(
-  'steps',
-  [
-    'run_id',
-    'step',
-    'attempt',
-    'kind',
-    'loop',
-    'index_in_loop',
-    'agent',
-    'caller_agent',
-    'model',
-    'tool',
-    'call_id',
-    'status',
-    'first_event_id',
-    'last_event_id',
-    'record_json',
-    'started_at',
-    'completed_at',
-  ],
-  {
-    unlessExists: ['run_id', 'step'],
-    gathers: {
-      order: STEP_ORDER,
-      types: {
-        step: 'bigint',
-        attempt: 'bigint',
-        index_in_loop: 'bigint',
-        first_event_id: 'bigint',
-        last_event_id: 'bigint',
-        started_at: 'bigint',
-        completed_at: 'bigint',
-      },
-    },
-  },
-);
-
-/** Finds a step that is stored, for a writer that did not learn its commit's outcome. */
-export const stepOfRun = statement('step of run', (db, p: { runId: RunId; step: number }) =>
-  db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('step', '=', p.step),
 );
 
 /** Reads a run's stored end, for a writer that did not learn its commit's outcome. */
@@ -286,6 +263,7 @@ export const runColumns = [
   'runs.started_at',
   'runs.completed_at',
   'runs.compacted_at',
+  'runs.first_token_ms',
   'runs.response_deleted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
@@ -453,39 +431,3 @@ const answerBytes = sql<number>`(select octet_length(content_json) from messages
 /** The sizes of the answers of a page of runs. */
 export const runSizes = (filter: RunFilter) => (db: Db) =>
   measureSizes(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
-
-/** The sizes of the steps that `stepsBefore` reads. A call that begins is shown by its outcome. */
-export const stepSizes = statement('step sizes', (db, p: { runId: RunId; before: number; limit: number }) =>
-  db
-    .selectFrom('steps')
-    .select(['step as created_at', sql<string>`''`.as('id'), sql<number>`octet_length(record_json)`.as('bytes')])
-    .where('run_id', '=', p.runId)
-    .where('kind', '<>', sql<'begin'>`'begin'`)
-    .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
-    .orderBy('step', 'desc')
-    .limit(p.limit),
-);
-
-export const stepsBefore = statement('steps before', (db, p: { runId: RunId; before: number; limit: number }) =>
-  db
-    .selectFrom('steps')
-    .selectAll()
-    .where('run_id', '=', p.runId)
-    .where('kind', '<>', sql<'begin'>`'begin'`)
-    .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
-    .orderBy('step', 'desc')
-    .limit(p.limit),
-);
-
-/** Reads what a run's row has of its only step. */
-export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunId }) =>
-  db
-    .selectFrom('runs')
-    .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])
-    .select(['reasoning_tokens', 'only_step_json'])
-    .where('run_id', '=', p.runId),
-);
-
-export type OnlyStepRow = RowOf<typeof onlyStepOfRun>;
-
-export type StepRow = RowOf<typeof stepsBefore>;
