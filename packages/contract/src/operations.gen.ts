@@ -435,7 +435,7 @@ export interface DeleteScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
 }
@@ -446,7 +446,7 @@ export interface GetScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
 }
@@ -457,7 +457,7 @@ export interface ListScheduleTicksParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
   /**
@@ -491,7 +491,7 @@ export interface RunScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
 }
@@ -502,7 +502,7 @@ export interface UpdateScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
 }
@@ -800,7 +800,7 @@ export interface Operations {
    */
   getSchedule: { input: GetScheduleParameters; answer: Schedule };
   /**
-   * List what happened at the ticks of a schedule, newest first.
+   * List a schedule’s ticks, newest first.
    */
   listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
   /**
@@ -808,7 +808,7 @@ export interface Operations {
    */
   listSchedules: { input: ListSchedulesParameters; answer: ScheduleList };
   /**
-   * Start one run of a schedule now.
+   * Start one run now.
    */
   runSchedule: { input: RunScheduleParameters & RunScheduleRequest; answer: ScheduledRun };
   /**

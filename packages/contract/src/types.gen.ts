@@ -1817,11 +1817,11 @@ export interface UpdateIntegrationRequest {
 }
 
 /**
- * The new schedule, with one of `cron`, `everySeconds` and `at`.
+ * The new schedule, with `cron`, `everySeconds` or `at`.
  */
 export interface CreateScheduleRequest {
   /**
-   * Name of the schedule, for people.
+   * Name for people.
    */
   name: string;
   /**
@@ -1833,11 +1833,11 @@ export interface CreateScheduleRequest {
    */
   everySeconds?: number | null | undefined;
   /**
-   * The time of the only tick.
+   * When the only tick is due.
    */
   at?: string | null | undefined;
   /**
-   * IANA name of the time zone in which `cron` is read.
+   * The IANA time zone in which `cron` is read.
    */
   timezone?: string | undefined;
   request: ScheduleRequest;
@@ -1857,15 +1857,15 @@ export interface CreateScheduleRequest {
 export interface RunScheduleRequest {}
 
 /**
- * Runs that start by themselves. Exactly one of `cron`, `everySeconds` and `at` is not null.
+ * Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null.
  */
 export interface Schedule {
   /**
-   * Identifier of the schedule.
+   * The schedule’s id.
    */
   scheduleId: string;
   /**
-   * Name of the schedule, for people.
+   * Name for people.
    */
   name: string;
   /**
@@ -1877,11 +1877,11 @@ export interface Schedule {
    */
   everySeconds: number | null;
   /**
-   * The time of the only tick.
+   * When the only tick is due.
    */
   at: string | null;
   /**
-   * IANA name of the time zone in which `cron` is read.
+   * The IANA time zone in which `cron` is read.
    */
   timezone: string;
   request: ScheduleRequest;
@@ -1926,7 +1926,7 @@ export interface ScheduleList {
 }
 
 /**
- * The body of `POST /get_completion_v2` without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the time of the tick. Without `chatId` each tick makes a new chat.
+ * What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
  */
 export interface ScheduleRequest {
   /**
@@ -2000,15 +2000,15 @@ export interface ScheduleTick {
    */
   tick: string;
   /**
-   * The run of the tick. Null if there is none.
+   * The tick’s run. Null if there is none.
    */
   runId: string | null;
   /**
-   * Why there is no run: the code of the refusal. Null if there is a run.
+   * Why there is no run: the refusal’s code. Null if there is a run.
    */
   code: string | null;
   /**
-   * The sentence of the refusal, for people.
+   * The refusal’s sentence, for people.
    */
   error: string | null;
   /**
@@ -2036,21 +2036,21 @@ export interface ScheduleTickList {
  */
 export interface ScheduledRun {
   /**
-   * Identifier of the run.
+   * The run’s id.
    */
   runId: string;
   /**
-   * Identifier of its chat.
+   * Its chat’s id.
    */
   chatId: string;
 }
 
 /**
- * The fields to set. One of `cron`, `everySeconds` and `at` replaces the other two.
+ * The fields to set. `cron`, `everySeconds` or `at` replaces the other two.
  */
 export interface UpdateScheduleRequest {
   /**
-   * Name of the schedule, for people.
+   * Name for people.
    */
   name?: string | undefined;
   /**
@@ -2062,11 +2062,11 @@ export interface UpdateScheduleRequest {
    */
   everySeconds?: number | null | undefined;
   /**
-   * The time of the only tick.
+   * When the only tick is due.
    */
   at?: string | null | undefined;
   /**
-   * IANA name of the time zone in which `cron` is read.
+   * The IANA time zone in which `cron` is read.
    */
   timezone?: string | undefined;
   request?: ScheduleRequest | undefined;

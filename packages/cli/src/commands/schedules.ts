@@ -69,10 +69,10 @@ function addTimeOptions(command: CliCommand): CliCommand {
   command
     .option('--cron <PATTERN>', 'five fields: minute, hour, day, month, weekday; or six with seconds before them')
     .option('--every <SECONDS>', 'the seconds between two ticks, at least 60', wholeNumber)
-    .option('--at <TIME>', 'the time of the only tick')
-    .option('--timezone <NAME>', 'the time zone of --cron, such as Europe/Berlin; default: UTC')
+    .option('--at <TIME>', 'when the only tick is due')
+    .option('--timezone <NAME>', 'the time zone for --cron, such as Europe/Berlin; default: UTC')
     .option('--catch-up <WHICH>', 'ticks that run later if no node ran: `latest`, `none` or `all`; default: latest')
-    .option('--message <TEXT>', 'the message of each run; {{tick}} is the time of the tick')
+    .option('--message <TEXT>', 'the message for each run; {{tick}} is the tick’s time')
     .option('--request <FILE>', 'a file with the whole request as JSON, instead of the options for it');
   return addRequestOptions(command);
 }
@@ -163,7 +163,7 @@ function addRunCommand(schedules: CliCommand, { env }: Context): void {
   schedules
     .command('run')
     .explain({
-      summary: 'start one run of a schedule now',
+      summary: 'start one run now',
       details: ['The run is no tick: the schedule does not change.'],
       examples: ['runwire schedules run sch_1'],
     })

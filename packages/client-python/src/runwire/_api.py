@@ -410,7 +410,7 @@ class SchedulesApi(Resource):
         )
 
     def run(self, schedule_id: str, *, integration: str | None = None) -> models.ScheduledRun:
-        """Start one run of a schedule now."""
+        """Start one run now."""
         answer: models.ScheduledRun = self._json(
             "POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run",
             {"scheduleId": schedule_id, "apiIntegrationId": integration},
@@ -424,7 +424,7 @@ class SchedulesApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.ScheduleTick, models.ScheduleTickList]:
-        """List what happened at the ticks of a schedule, newest first."""
+        """List a schedule’s ticks, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks",
             {"scheduleId": schedule_id, "limit": limit, "apiIntegrationId": integration},

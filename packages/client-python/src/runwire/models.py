@@ -911,20 +911,20 @@ class SandboxFile(TypedDict):
 
 
 class Schedule(TypedDict):
-    """Runs that start by themselves. Exactly one of `cron`, `everySeconds` and `at` is not null."""
+    """Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null."""
 
     scheduleId: str
-    """Identifier of the schedule."""
+    """The schedule’s id."""
     name: str
-    """Name of the schedule, for people."""
+    """Name for people."""
     cron: str | None
     """Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart."""
     everySeconds: int | None
     """Seconds between two ticks."""
     at: str | None
-    """The time of the only tick."""
+    """When the only tick is due."""
     timezone: str
-    """IANA name of the time zone in which `cron` is read."""
+    """The IANA time zone in which `cron` is read."""
     request: ScheduleRequest
     """"""
     catchUp: Literal["latest", "none", "all"]
@@ -956,9 +956,8 @@ class _ScheduleRequestRequired(TypedDict):
 
 
 class ScheduleRequest(_ScheduleRequestRequired, total=False):
-    """The body of `POST /get_completion_v2` without `usageRequestId`, `answers` and `history`; at most 256 KiB as
-    JSON. `{{tick}}` in `message` is replaced by the time of the tick. Without `chatId` each tick makes a new
-    chat.
+    """What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as
+    JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
     """
 
     apiIntegrationId: str
@@ -998,11 +997,11 @@ class ScheduleTick(TypedDict):
     tick: str
     """When the tick was due."""
     runId: str | None
-    """The run of the tick. Null if there is none."""
+    """The tick’s run. Null if there is none."""
     code: str | None
-    """Why there is no run: the code of the refusal. Null if there is a run."""
+    """Why there is no run: the refusal’s code. Null if there is a run."""
     error: str | None
-    """The sentence of the refusal, for people."""
+    """The refusal’s sentence, for people."""
     at: str
     """When the server recorded this."""
 
@@ -1020,9 +1019,9 @@ class ScheduledRun(TypedDict):
     """A run that was started besides the ticks."""
 
     runId: str
-    """Identifier of the run."""
+    """The run’s id."""
     chatId: str
-    """Identifier of its chat."""
+    """Its chat’s id."""
 
 
 class ServiceNode(TypedDict):

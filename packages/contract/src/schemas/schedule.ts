@@ -16,8 +16,8 @@ export const ScheduleRequest = named(
     { apiIntegrationId: Type.Optional(apiIntegrationId), ...fields },
     {
       description:
-        'The body of `POST /get_completion_v2` without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. ' +
-        '`{{tick}}` in `message` is replaced by the time of the tick. Without `chatId` each tick makes a new chat.',
+        'What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. ' +
+        '`{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.',
     },
   ),
 );
@@ -30,22 +30,22 @@ const cron = () =>
   );
 const everySeconds = () =>
   nullable(Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'Seconds between two ticks.' }));
-const at = () => nullable(time('The time of the only tick.'));
-const timezone = () => text('IANA name of the time zone in which `cron` is read.', { maxLength: 64 });
+const at = () => nullable(time('When the only tick is due.'));
+const timezone = () => text('The IANA time zone in which `cron` is read.', { maxLength: 64 });
 const catchUp = () =>
   oneOfStrings(['latest', 'none', 'all'], {
     description:
       'Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.',
   });
 const active = () => flag('False if the schedule is paused, or its only tick has passed.');
-const name = () => displayName('Name of the schedule, for people.');
+const name = () => displayName('Name for people.');
 
 export const Schedule = named(
   'Schedule',
   Type.Object(
     {
-      scheduleId: text('Identifier of the schedule.'),
-      name: text('Name of the schedule, for people.'),
+      scheduleId: text('The schedule’s id.'),
+      name: text('Name for people.'),
       cron: cron(),
       everySeconds: everySeconds(),
       at: at(),
@@ -58,7 +58,7 @@ export const Schedule = named(
       createdAt: time('When the schedule was created. `everySeconds` counts from here.'),
       updatedAt: time('When the schedule was last changed.'),
     },
-    { description: 'Runs that start by themselves. Exactly one of `cron`, `everySeconds` and `at` is not null.' },
+    { description: 'Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null.' },
   ),
 );
 
@@ -77,7 +77,7 @@ export const CreateScheduleRequest = named(
       catchUp: Type.Optional(catchUp()),
       active: Type.Optional(active()),
     },
-    { description: 'The new schedule, with one of `cron`, `everySeconds` and `at`.' },
+    { description: 'The new schedule, with `cron`, `everySeconds` or `at`.' },
   ),
 );
 
@@ -94,7 +94,7 @@ export const UpdateScheduleRequest = named(
       catchUp: Type.Optional(catchUp()),
       active: Type.Optional(active()),
     },
-    { description: 'The fields to set. One of `cron`, `everySeconds` and `at` replaces the other two.' },
+    { description: 'The fields to set. `cron`, `everySeconds` or `at` replaces the other two.' },
   ),
 );
 
@@ -103,9 +103,9 @@ export const ScheduleTick = named(
   Type.Object(
     {
       tick: time('When the tick was due.'),
-      runId: nullable(text('The run of the tick. Null if there is none.')),
-      code: nullable(text('Why there is no run: the code of the refusal. Null if there is a run.')),
-      error: nullable(text('The sentence of the refusal, for people.')),
+      runId: nullable(text('The tick’s run. Null if there is none.')),
+      code: nullable(text('Why there is no run: the refusal’s code. Null if there is a run.')),
+      error: nullable(text('The refusal’s sentence, for people.')),
       at: time('When the server recorded this.'),
     },
     { description: 'What happened at a tick.' },
@@ -119,7 +119,7 @@ export const RunScheduleRequest = named('RunScheduleRequest', strictObject({}, {
 export const ScheduledRun = named(
   'ScheduledRun',
   Type.Object(
-    { runId: text('Identifier of the run.'), chatId: text('Identifier of its chat.') },
+    { runId: text('The run’s id.'), chatId: text('Its chat’s id.') },
     { description: 'A run that was started besides the ticks.' },
   ),
 );

@@ -20,7 +20,7 @@ import {
 import { Type } from '../type.ts';
 import { integrationExample, json, page, schedule, scheduleTick } from './examples.ts';
 
-const scheduleParams = Type.Object({ ...integrationParams, scheduleId: text('Identifier of the schedule.') });
+const scheduleParams = Type.Object({ ...integrationParams, scheduleId: text('The schedule’s id.') });
 const scheduleExample = { ...integrationExample, scheduleId: 'sch_1' };
 
 export const createSchedule = operation({
@@ -119,7 +119,7 @@ export const runSchedule = operation({
   operationId: 'runSchedule',
   method: 'POST',
   path: `${integrationPath}/schedules/:scheduleId/run`,
-  summary: 'Start one run of a schedule now',
+  summary: 'Start one run now',
   description:
     'The run is no tick, so the schedule does not change. The answer is the refusal if the run is refused. Each request ' +
     'starts one more run.',
@@ -141,7 +141,7 @@ export const listScheduleTicks = operation({
   operationId: 'listScheduleTicks',
   method: 'GET',
   path: `${integrationPath}/schedules/:scheduleId/ticks`,
-  summary: 'List what happened at the ticks of a schedule, newest first',
+  summary: 'List a schedule’s ticks, newest first',
   description: 'Ticks are kept for `RUNWIRE_LOG_DAYS`. Ticks that were not made up for are not listed.',
   tags: ['Schedules'],
   auth: true,
