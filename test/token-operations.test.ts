@@ -29,7 +29,7 @@ const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
   createSchedule listSchedules getSchedule updateSchedule deleteSchedule runSchedule listScheduleTicks
-  createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage deleteFile
+  createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);

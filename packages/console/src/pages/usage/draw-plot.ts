@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
-import { formatCompact, formatShortDay } from '../../lib/format.ts';
-import type { PlotArea } from './day-values.tsx';
+import { formatShortDay } from '../../lib/format.ts';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 
 export interface PlotColours {
@@ -11,7 +11,8 @@ export interface PlotColours {
   readonly series: readonly string[];
 }
 
-interface StackedBars {
+interface Plot {
+  readonly style: PlotStyle;
   readonly days: readonly string[];
   readonly series: readonly Series[];
   readonly colours: PlotColours;
@@ -45,13 +46,39 @@ function shortDayAt(days: readonly string[], index: number): string {
 
 const DAY_STEPS = [1, 2, 3, 7, 14, 28, 56, 112];
 
-/** Makes a plot with one bar for each day. The axes are the numbers of the days, because each day has the same width. */
-export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot {
-  const { days, series, colours, font, width, height, onArea } = bars;
-  const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
+/** What is drawn of each series, in the order in which it is drawn. */
+function toLayers({ series, colours, style }: Plot): {
+  readonly values: readonly (number | null)[][];
+  readonly layers: uPlot.Series[];
+} {
+  const points = { show: false };
+  if (!style.isStacked) {
+    const values = series.map((one) => one.values.map((value) => (value === 0 ? null : value)));
+    const layers = series.map((_, index) => ({
+      stroke: colours.series[index] ?? colours.text,
+      width: 2,
+      spanGaps: true,
+      points: { show: true, size: 6 },
+    }));
+    return { values, layers };
+  }
   const paths = uPlot.paths.bars?.({ size: [0.7, 48] });
-  const highestFirst = sums(series).toReversed();
-  const getColour = (index: number) => colours.series[series.length - 1 - index] ?? colours.text;
+  const values = sums(series).toReversed();
+  const layers = values.map((_, index) => ({
+    ...(paths === undefined ? {} : { paths }),
+    fill: colours.series[series.length - 1 - index] ?? colours.text,
+    stroke: colours.gap,
+    width: series.length > 1 ? 1 : 0,
+    points,
+  }));
+  return { values, layers };
+}
+
+/** Makes a plot by day. The axes are the numbers of the days, because each day has the same width. */
+export function drawPlot(element: HTMLElement, plot: Plot): uPlot {
+  const { days, colours, font, width, height, onArea, style } = plot;
+  const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
+  const { values, layers } = toLayers(plot);
   return new uPlot(
     {
       width,
@@ -77,20 +104,15 @@ export function drawStackedBars(element: HTMLElement, bars: StackedBars): uPlot 
           incrs: DAY_STEPS,
           values: (_, splits) => splits.map((split) => shortDayAt(days, split)),
         },
-        { ...axis, size: 48, values: (_, splits) => splits.map((split) => formatCompact(split)) },
+        {
+          ...axis,
+          size: style.isStacked ? 48 : 64,
+          values: (_, splits) => splits.map((split) => style.formatAxis(split)),
+        },
       ],
-      series: [
-        {},
-        ...highestFirst.map((_, index) => ({
-          ...(paths === undefined ? {} : { paths }),
-          fill: getColour(index),
-          stroke: colours.gap,
-          width: series.length > 1 ? 1 : 0,
-          points: { show: false },
-        })),
-      ],
+      series: [{}, ...layers],
     },
-    [days.map((_, index) => index), ...highestFirst],
+    [days.map((_, index) => index), ...values],
     element,
   );
 }
