@@ -30,6 +30,8 @@ const CLOSED = `
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
   createSchedule listSchedules getSchedule updateSchedule deleteSchedule runSchedule listScheduleTicks
   createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
+  createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
+  listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);

@@ -12,6 +12,7 @@ import { openHttp } from './open-http.ts';
 import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-schedules.ts';
 import { openSweeps } from './open-sweeps.ts';
+import { openWebhooks } from './open-webhooks.ts';
 import type { Overrides } from './overrides.ts';
 import type { RunningServer } from './running-server.ts';
 
@@ -27,7 +28,8 @@ export async function compose(
   const { store, life, limits, metrics, isAlone } = foundation;
   const accounts = await openAccounts(foundation);
   const sweeps = openSweeps(foundation);
-  const runs = await openRuns(foundation, accounts);
+  const webhooks = await openWebhooks(foundation, accounts);
+  const runs = await openRuns(foundation, accounts, webhooks.outbox);
   const { engine, streams, eventLog, admission } = runs;
 
   const erasure = openErasure(foundation, runs);
@@ -65,7 +67,7 @@ export async function compose(
   life.showStats(nodeStats);
   const { openRequests, listen } = await openHttp(
     foundation,
-    { ...accounts, erasures: erasure.erasures, schedules: schedules.routes },
+    { ...accounts, erasures: erasure.erasures, schedules: schedules.routes, webhooks: webhooks.endpoints },
     runs,
     bodies,
     { metricsText: () => metrics.text(probes), nodeStats },
@@ -80,6 +82,7 @@ export async function compose(
   runs.startTakeover();
   erasure.start();
   schedules.start();
+  webhooks.deliveries.start();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');

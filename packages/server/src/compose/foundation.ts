@@ -29,8 +29,6 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly overrides: Overrides;
-  /** The clock on the wall. */
-  readonly now: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly models: OpenedModels;
@@ -43,6 +41,8 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly firstIntegration: string | null;
   /** A commit's median time, measured at this start. */
   readonly commitMs: number;
+  /** The clock of everything that waits for hours. */
+  readonly now: () => number;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -127,7 +127,6 @@ export async function openFoundation(
     secrets,
     limits,
     overrides,
-    now: overrides.clock ?? Date.now,
     logger,
     metrics,
     models,
@@ -138,6 +137,7 @@ export async function openFoundation(
     earlierNodes,
     firstIntegration,
     commitMs,
+    now: overrides.clock ?? Date.now,
     stack,
   };
 }

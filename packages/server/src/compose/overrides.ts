@@ -26,8 +26,6 @@ export interface Overrides {
   readonly databaseTimes?: DatabaseTimes;
   /** The cost of password hashes. */
   readonly hashCost?: HashCost | undefined;
-  /** Replaces the clock by which schedules and webhooks are due. */
-  readonly clock?: () => number;
   readonly waitAt?: WaitAt;
   readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;
@@ -47,4 +45,6 @@ export interface Overrides {
   readonly turns?: PageTurns;
   /** Replaces the network over which attachments and authorization servers are reached. */
   readonly network?: Network;
+  /** Replaces the clock of webhooks and schedules. */
+  readonly clock?: () => number;
 }

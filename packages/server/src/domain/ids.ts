@@ -61,7 +61,11 @@ export type IdPrefix =
   | 'adj'
   | 'qst'
   | 'blobs'
-  | 'sch';
+  | 'sch'
+  | 'whe'
+  | 'whd'
+  | 'evt'
+  | 'claim';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

@@ -9,6 +9,7 @@ import * as runs from './runs.ts';
 import * as schedules from './schedules.ts';
 import * as service from './service.ts';
 import * as usage from './usage.ts';
+import * as webhooks from './webhooks.ts';
 
 /** Every operation by its operation id. */
 export const operations = {
@@ -21,6 +22,7 @@ export const operations = {
   ...schedules,
   ...usage,
   ...integrations,
+  ...webhooks,
   ...accounts,
   ...service,
 };

@@ -46,6 +46,9 @@ export const COPIED_TABLES = [
   'pending_blobs',
   'schedules',
   'schedule_ticks',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */
