@@ -135,7 +135,7 @@ export interface GetChatStatusParameters {
    */
   apiIntegrationId: string;
   /**
-   * `usageRequestId` of a run of the chat.
+   * `usageRequestId` of one of the chat's runs.
    */
   usageRequestId?: string | undefined;
   /**
@@ -904,7 +904,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read the status of a chat.
+   * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -932,7 +932,7 @@ export interface Operations {
    */
   deleteMember: { input: DeleteMemberParameters; answer: Erasure | undefined };
   /**
-   * Read the status of the erasure of a member.
+   * Read the status of a member's erasure.
    */
   getErasure: { input: GetErasureParameters; answer: Erasure };
   /**
@@ -1104,7 +1104,7 @@ export interface Operations {
    */
   deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
   /**
-   * Read the owner of your API key.
+   * Read your API key's owner.
    */
   getMe: { input: Record<never, never>; answer: Me };
   /**

@@ -442,7 +442,7 @@ export interface Adjustment {
    */
   reason: string | null;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
   /**
@@ -546,7 +546,7 @@ export interface CreateAdjustmentRequest {
    */
   reason: string;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
 }
@@ -806,7 +806,7 @@ export interface UsageSummary {
 }
 
 /**
- * The state of a run after it was asked to stop.
+ * A run's state after it was asked to stop.
  */
 export interface CancelResult {
   /**
@@ -1205,7 +1205,7 @@ export interface ChatStatus {
    */
   chatDeleted: boolean;
   /**
-   * The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat has no run.
+   * The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no run.
    */
   run: {
     /**
@@ -1297,7 +1297,7 @@ export interface CreateChatRequest {
  */
 export interface ForkChatRequest {
   /**
-   * The run with which the new chat ends. Without it, the newest run of the chat that has ended.
+   * The run with which the new chat ends. Without it, the chat's newest run that has ended.
    */
   runId?: string | null | undefined;
   /**
@@ -1585,7 +1585,7 @@ export interface CreateClientTokenRequest {
    */
   folder?: string | null | undefined;
   /**
-   * The `user_context` of every run of the token, at most 4 KiB as JSON.
+   * The `user_context` of the token's runs, at most 4 KiB as JSON.
    */
   userContext?:
     | ({
@@ -2258,7 +2258,7 @@ export interface CreatedOwner {
    */
   email: string;
   /**
-   * The first API key of the owner. The server shows it only in this answer.
+   * The owner's first API key. The server shows it only in this answer.
    */
   apiKey: string;
   /**
@@ -2877,7 +2877,7 @@ export interface ResponseCreated {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2993,7 +2993,7 @@ export interface ResponseOutputItemAdded {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3038,7 +3038,7 @@ export interface ResponseContentPartAdded {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3068,13 +3068,13 @@ export interface ResponseOutputTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
 
 /**
- * The text of a message is complete.
+ * A message's text is complete.
  */
 export interface ResponseOutputTextDone {
   /**
@@ -3098,7 +3098,7 @@ export interface ResponseOutputTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3143,7 +3143,7 @@ export interface ResponseContentPartDone {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3259,7 +3259,7 @@ export interface ResponseOutputItemDone {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3285,7 +3285,7 @@ export interface ResponseFunctionCallArgumentsDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3315,7 +3315,7 @@ export interface ResponseFunctionCallArgumentsDone {
    */
   arguments: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3345,7 +3345,7 @@ export interface ResponseReasoningSummaryTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3375,7 +3375,7 @@ export interface ResponseReasoningSummaryTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3546,7 +3546,7 @@ export interface ResponseCompleted {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3611,7 +3611,7 @@ export interface StreamError {
 }
 
 /**
- * `event: messages`, sent after the end of the run is stored.
+ * `event: messages`, sent after the run's end is stored.
  */
 export interface StreamMessages {
   /**
