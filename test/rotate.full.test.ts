@@ -1,4 +1,4 @@
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -9,11 +9,8 @@ import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.
 const PER_HOUR = scale(2, 40);
 const HOUR_MS = 3_600_000;
 
-let receiver: WebhookReceiver;
+const receiver = await WebhookReceiver.start();
 let shiftMs = 0;
-before(async () => {
-  receiver = await WebhookReceiver.start();
-});
 const rig = ScriptedServer.shared(() => ({
   clock: () => Date.now() + shiftMs,
   env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow },
@@ -40,8 +37,13 @@ test('both secrets are accepted for 24 hours, then only the new one', async () =
     shiftMs += HOUR_MS - 60_000;
   }
   const day = receiver.at('hook').slice(before);
-  const refused = (posts: typeof day, key: string) => posts.filter((post) => matchingSignatures(post, key) !== 1).length;
-  expectEqual('posts that the old secret refuses before the rotation', refused(receiver.at('hook').slice(0, PER_HOUR), old), 0);
+  const refused = (posts: typeof day, key: string) =>
+    posts.filter((post) => matchingSignatures(post, key) !== 1).length;
+  expectEqual(
+    'posts that the old secret refuses before the rotation',
+    refused(receiver.at('hook').slice(0, PER_HOUR), old),
+    0,
+  );
   expectEqual('posts of 24 hours that the old secret refuses', refused(day, old), 0);
   expectEqual('posts of 24 hours that the new secret refuses', refused(day, secret), 0);
   shiftMs += HOUR_MS;
