@@ -193,16 +193,48 @@ function tests(store: StoreName): void {
     };
     const wrong = [400, 'false', 'invalid_request'];
     const user = (content: unknown) => ({ role: 'user', content });
+    const inputImage = ({ image_url: { url } }: { image_url: { url: string } }) => ({
+      type: 'input_image',
+      image_url: url,
+    });
     const images = Array.from({ length: 21 }, (_, index) => {
       return { type: 'image_url', image_url: { url: `https://example.com/${index}.png` } };
     });
     assert.deepEqual(await send({ messages: [user(images)] }), wrong);
     assert.deepEqual(await send({ messages: [user(images), user('Hello')] }), wrong);
+    // A text and its answer are two items, and a turn's call and its output two more.
+    const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] };
+    const turn = [
+      user('Hi'),
+      call,
+      { role: 'tool', tool_call_id: 'c', content: '1' },
+      { role: 'assistant', content: 'Ho' },
+    ];
+    const many = (turns: number) => Array.from({ length: turns }, () => turn).flat();
+    assert.deepEqual(await send({ messages: [...many(250), user('Hi'), user('Hello')] }), wrong);
+    const path = `/v2/integrations/${integration}`;
+    const items = [{ role: 'user', content: images.map(inputImage) }];
+    assert.equal((await rig.api.post(`${path}/openai/v1/conversations`, { items })).status, 400);
+    const state = { text: 'x'.repeat(256 * 1024) };
+    const large = await rig.api.post(`${path}/ag-ui`, { threadId: 't', runId: 'r', messages: [user('Hello')], state });
+    assert.equal(large.status, 400);
+    assert.match(large.body.error, /^`state`, `context` and `forwardedProps` together must be at most 262144 bytes/);
     const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 5 } } };
     assert.deepEqual(await send({ messages: [user('Hello')], response_format }), wrong);
     const nested = Buffer.from('['.repeat(65) + ']'.repeat(65)).toString('base64url');
     assert.deepEqual(await send({ messages: [user('Hello')] }, { 'X-Runwire-Context': nested }), wrong);
     assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items, []);
+    // The items before the newest of a stored chat are not read.
+    const accepted = [
+      { messages: [...many(250), user('Hello')], chat: 'new' },
+      { messages: [...many(251), user('Hello')], chat: 'new' },
+    ];
+    for (const { messages, chat } of accepted) {
+      const headers = { 'X-Runwire-Chat-Id': chat };
+      const answer = rig.api.call('POST', `${path}/openai/v1/chat/completions`, { messages }, headers);
+      await (await rig.controller.nextCall()).end();
+      assert.equal((await answer).status, 200);
+    }
   });
 
   /** Holds the chat `c` busy. */

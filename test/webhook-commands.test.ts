@@ -31,7 +31,7 @@ async function answerRun(): Promise<string> {
 test('endpoints and deliveries', async () => {
   const url = receiver.url('hook');
   const [created] = await commands.session(['webhooks', 'create', url, '--events', 'webhook.test,run.failed']);
-  assert.equal(created?.[0], 0, created?.[2]);
+  assert.equal(created?.[0], 0, created?.[2] ?? '');
   assert.match(created?.[1] ?? '', /^whsec_\S+\n$/);
   const [, endpoint = ''] = /^The endpoint is (whe_\w+)\./.exec(created?.[2] ?? '') ?? [];
   const [tested] = await commands.session(['webhooks', 'test', endpoint]);

@@ -83,13 +83,14 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/upgrade.md': { sql: 1 },
   'docs/upload-address.md': { sh: 1 },
   'docs/usage.md': { sh: 4, json: 3 },
+  'docs/webhooks.md': { sh: 1, json: 1 },
   'packages/client/README.md': { ts: 2 },
   'packages/client-python/README.md': { sh: 1, python: 1 },
   'packages/guarded-fetch/README.md': { ts: 1 },
   'packages/mcp-sessions/README.md': { ts: 1 },
   'packages/models/README.md': { ts: 1 },
   'packages/sandbox/README.md': { ts: 1 },
-  'docs/webhook-receivers.md': { ts: 2, python: 1 },
+  'docs/webhook-receivers.md': { ts: 2, python: 1, sh: 1 },
 };
 
 /** Pages of packages that have one sample, and what it prints. */

@@ -42,6 +42,16 @@ import type {
   UpdateMeRequest,
   AgencyList,
   ServiceNodeList,
+  CreateWebhookRequest,
+  ReplayWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithBody,
+  WebhookEndpoint,
+  WebhookEndpointList,
+  WebhookEndpointWithSecret,
+  WebhookReplay,
 } from './types.gen.ts';
 
 export interface DeleteFileParameters {
@@ -536,6 +546,168 @@ export interface UpdateIntegrationParameters {
   apiIntegrationId: string;
 }
 
+export interface CreateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookDeliveryParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+  /**
+   * Identifier of the delivery.
+   */
+  deliveryId: string;
+}
+
+export interface ListWebhookDeliveriesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+  /**
+   * Only deliveries with this status.
+   */
+  status?: 'pending' | 'delivered' | 'failed' | 'skipped' | undefined;
+  /**
+   * Only deliveries of this type.
+   */
+  type?:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test' | undefined;
+  /**
+   * Only deliveries that were made at this time or later.
+   */
+  from?: string | undefined;
+  /**
+   * Only deliveries that were made before this time.
+   */
+  to?: string | undefined;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListWebhooksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RedeliverWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+  /**
+   * Identifier of the delivery.
+   */
+  deliveryId: string;
+}
+
+export interface ReplayWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
+export interface RotateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
+export interface TestWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
+export interface UpdateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+}
+
 export interface DeleteOwnerParameters {
   /**
    * Identifier of the owner.
@@ -727,6 +899,50 @@ export interface Operations {
    * Change an integration.
    */
   updateIntegration: { input: UpdateIntegrationParameters & UpdateIntegrationRequest; answer: Integration };
+  /**
+   * Add a webhook endpoint.
+   */
+  createWebhook: { input: CreateWebhookParameters & CreateWebhookRequest; answer: WebhookEndpointWithSecret };
+  /**
+   * Delete a webhook endpoint with its deliveries.
+   */
+  deleteWebhook: { input: DeleteWebhookParameters; answer: undefined };
+  /**
+   * Read a webhook endpoint.
+   */
+  getWebhook: { input: GetWebhookParameters; answer: WebhookEndpoint };
+  /**
+   * Read a delivery with its body and the last answer.
+   */
+  getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
+  /**
+   * List the deliveries of a webhook endpoint, newest first.
+   */
+  listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
+  /**
+   * List the webhook endpoints of an integration, newest first.
+   */
+  listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
+  /**
+   * Send the event of a delivery once more.
+   */
+  redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Send stored events of a period once more.
+   */
+  replayWebhook: { input: ReplayWebhookParameters & ReplayWebhookRequest; answer: WebhookReplay };
+  /**
+   * Make a new secret for a webhook endpoint.
+   */
+  rotateWebhook: { input: RotateWebhookParameters; answer: WebhookEndpointWithSecret };
+  /**
+   * Send a `webhook.test` to an endpoint.
+   */
+  testWebhook: { input: TestWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Change, pause or resume a webhook endpoint.
+   */
+  updateWebhook: { input: UpdateWebhookParameters & UpdateWebhookRequest; answer: WebhookEndpoint };
   /**
    * Create an API key.
    */

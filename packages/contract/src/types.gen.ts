@@ -3839,3 +3839,727 @@ export interface UserHistoryItem {
    */
   attachments?: Attachment[] | undefined;
 }
+
+/**
+ * The endpoint to make.
+ */
+export interface CreateWebhookRequest {
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The types of events that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: A type of event, or `*` for all.
+   */
+  events?: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description?: string | null | undefined;
+}
+
+/**
+ * The stored events to send once more.
+ */
+export interface ReplayWebhookRequest {
+  /**
+   * Events of this time or later.
+   */
+  from: string;
+  /**
+   * Events before this time.
+   */
+  to: string;
+  /**
+   * Only events of these types. The default is all types that the endpoint gets.
+   *
+   * @minItems 1
+   *
+   * Items: A type of event.
+   */
+  types?: (
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+}
+
+/**
+ * The fields to change.
+ */
+export interface UpdateWebhookRequest {
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url?: string | null | undefined;
+  /**
+   * The types of events that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: A type of event, or `*` for all.
+   */
+  events?: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description?: string | null | undefined;
+  /**
+   * False pauses the endpoint. True ends a pause or a disablement.
+   */
+  active?: boolean | undefined;
+}
+
+/**
+ * An edit or a start broke the agency of the integration. Sent once for each agency and fault.
+ */
+export interface WebhookAgencyEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'agency.broken';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Name of the agency.
+     */
+    agency: string;
+    /**
+     * The fault.
+     */
+    error: {
+      /**
+       * Code of the fault.
+       */
+      code: string;
+      /**
+       * What is wrong with the agency.
+       */
+      message: string;
+    };
+  };
+}
+
+/**
+ * A member has used up its allowance. Sent once for each member and period.
+ */
+export interface WebhookAllowanceEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'member.allowance_exhausted';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * The member.
+     */
+    consumerId: string;
+    allowance: Allowance;
+  };
+}
+
+/**
+ * An event on its way to an endpoint.
+ */
+export interface WebhookDelivery {
+  /**
+   * Identifier of the delivery.
+   */
+  deliveryId: string;
+  /**
+   * Identifier of the event: the header `webhook-id` of every attempt.
+   */
+  eventId: string;
+  /**
+   * Type of the event.
+   */
+  type:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test';
+  /**
+   * The run that the event is about. Null if it is not about a run.
+   */
+  runId: string | null;
+  /**
+   * `pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.
+   */
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  /**
+   * Number of attempts so far.
+   */
+  attempts: number;
+  /**
+   * When the next attempt is due. Null if there is none.
+   */
+  nextAttemptAt: string | null;
+  /**
+   * HTTP status of the last answer. Null if there was none.
+   */
+  lastStatus: number | null;
+  /**
+   * Why the last attempt failed. Null if it did not fail.
+   */
+  lastError: string | null;
+  /**
+   * When the delivery was made.
+   */
+  createdAt: string;
+  /**
+   * When an attempt succeeded. Null if none did.
+   */
+  deliveredAt: string | null;
+}
+
+/**
+ * A page of a list of `WebhookDelivery`.
+ */
+export interface WebhookDeliveryList {
+  /**
+   * The items of this page, in order.
+   */
+  items: WebhookDelivery[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * A delivery with what is posted and what was answered.
+ */
+export interface WebhookDeliveryWithBody {
+  /**
+   * Identifier of the delivery.
+   */
+  deliveryId: string;
+  /**
+   * Identifier of the event: the header `webhook-id` of every attempt.
+   */
+  eventId: string;
+  /**
+   * Type of the event.
+   */
+  type:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test';
+  /**
+   * The run that the event is about. Null if it is not about a run.
+   */
+  runId: string | null;
+  /**
+   * `pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.
+   */
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  /**
+   * Number of attempts so far.
+   */
+  attempts: number;
+  /**
+   * When the next attempt is due. Null if there is none.
+   */
+  nextAttemptAt: string | null;
+  /**
+   * HTTP status of the last answer. Null if there was none.
+   */
+  lastStatus: number | null;
+  /**
+   * Why the last attempt failed. Null if it did not fail.
+   */
+  lastError: string | null;
+  /**
+   * When the delivery was made.
+   */
+  createdAt: string;
+  /**
+   * When an attempt succeeded. Null if none did.
+   */
+  deliveredAt: string | null;
+  /**
+   * What is posted, the same in every attempt.
+   */
+  body: string;
+  /**
+   * The first 256 bytes of the last answer. Null if there was none.
+   */
+  answer: string | null;
+}
+
+/**
+ * An address that events of an integration are posted to.
+ */
+export interface WebhookEndpoint {
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The types of events that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: A type of event, or `*` for all.
+   */
+  events: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description: string | null;
+  /**
+   * True if events are sent. False if the endpoint was paused or disabled.
+   */
+  active: boolean;
+  /**
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  /**
+   * Since when every attempt has failed. Null if the last one succeeded.
+   */
+  failingSince: string | null;
+  /**
+   * When the endpoint was made.
+   */
+  createdAt: string;
+  /**
+   * When the endpoint was last changed.
+   */
+  updatedAt: string;
+}
+
+/**
+ * A page of a list of `WebhookEndpoint`.
+ */
+export interface WebhookEndpointList {
+  /**
+   * The items of this page, in order.
+   */
+  items: WebhookEndpoint[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * An endpoint with its new secret.
+ */
+export interface WebhookEndpointWithSecret {
+  /**
+   * Identifier of the endpoint.
+   */
+  endpointId: string;
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The types of events that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: A type of event, or `*` for all.
+   */
+  events: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description: string | null;
+  /**
+   * True if events are sent. False if the endpoint was paused or disabled.
+   */
+  active: boolean;
+  /**
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  /**
+   * Since when every attempt has failed. Null if the last one succeeded.
+   */
+  failingSince: string | null;
+  /**
+   * When the endpoint was made.
+   */
+  createdAt: string;
+  /**
+   * When the endpoint was last changed.
+   */
+  updatedAt: string;
+  /**
+   * The secret that signs what is posted, `whsec_…`. It is shown only in this answer.
+   */
+  secret: string;
+}
+
+/**
+ * What is posted to an endpoint, discriminated by `type`.
+ */
+export type WebhookEvent =
+  | WebhookRunEvent
+  | WebhookAllowanceEvent
+  | WebhookUploadEvent
+  | WebhookAgencyEvent
+  | WebhookScheduleEvent
+  | WebhookTestEvent;
+
+/**
+ * What a replay made.
+ */
+export interface WebhookReplay {
+  /**
+   * Number of new deliveries.
+   */
+  deliveries: number;
+}
+
+/**
+ * The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions.
+ */
+export interface WebhookRunEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'run.completed' | 'run.failed' | 'run.cancelled' | 'run.asked';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Identifier of the run.
+     */
+    runId: string;
+    /**
+     * Identifier of the chat.
+     */
+    chatId: string;
+    /**
+     * True if the chat was deleted.
+     */
+    chatDeleted: boolean;
+    /**
+     * The member that the run was started for. Null if the request named none.
+     */
+    consumerId: string | null;
+    /**
+     * `usageRequestId` of the request. Null if it had none.
+     */
+    usageRequestId: string | null;
+    /**
+     * End of the run.
+     */
+    status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+    /**
+     * How the run was asked to stop. Null if it was not asked.
+     */
+    cancelRequested: 'immediate' | 'after_step' | null;
+    /**
+     * The agent that the run was started at.
+     */
+    agent: string;
+    /**
+     * Hash of the agency that the run was started with. Null if it is not known.
+     */
+    agencyVersion: string | null;
+    /**
+     * Number of the attempt that ended the run.
+     */
+    attempt: number;
+    /**
+     * Id of the last event of the stream.
+     */
+    lastEventId: number;
+    /**
+     * When the run was admitted.
+     */
+    createdAt: string;
+    /**
+     * When the run was started. Null if it was not started.
+     */
+    startedAt: string | null;
+    /**
+     * When the run ended.
+     */
+    completedAt: string;
+    /**
+     * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+     */
+    firstTokenMs: number | null;
+    /**
+     * Why the run failed. Null if it did not fail.
+     */
+    error: {
+      /**
+       * Machine-readable code.
+       */
+      code: string;
+      /**
+       * What was wrong and what to do, for a person.
+       */
+      message: string;
+    } | null;
+    /**
+     * The run whose questions this one settled. Null if it settled none.
+     */
+    continues: string | null;
+    /**
+     * The open questions of the run.
+     *
+     * Items: An open question, without the arguments of its call.
+     */
+    pending: {
+      /**
+       * Identifier of the question, for `answers`.
+       */
+      questionId: string;
+      /**
+       * Who must act.
+       */
+      kind: 'approval' | 'tool';
+      /**
+       * Id of the call.
+       */
+      callId: string;
+      /**
+       * The agent that made the call.
+       */
+      agent: string;
+      /**
+       * The agent that asked it. Null if the user asked.
+       */
+      callerAgent: string | null;
+      /**
+       * Name of the tool.
+       */
+      tool: string;
+    }[];
+    usage: Usage;
+    /**
+     * What the run was charged. Null while it runs, and if allowances were off.
+     */
+    charged: {
+      /**
+       * Unit of the amount.
+       */
+      unit: 'runs' | 'tokens' | 'credits';
+      /**
+       * Amount that counts against the allowance.
+       */
+      amount: number;
+    } | null;
+    /**
+     * The same tokens, by model.
+     *
+     * Items: Tokens of one model.
+     */
+    byModel: {
+      /**
+       * Model, as `provider/model`.
+       */
+      model: string;
+      /**
+       * Tokens of the prompts, cached ones included.
+       */
+      input_tokens: number;
+      /**
+       * Input tokens that the provider read from its cache.
+       */
+      cached_tokens: number;
+      /**
+       * Tokens of the answers, reasoning included.
+       */
+      output_tokens: number;
+    }[];
+  };
+}
+
+/**
+ * The server paused a schedule.
+ */
+export interface WebhookScheduleEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'schedule.paused';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Identifier of the schedule.
+     */
+    scheduleId: string;
+    /**
+     * Why it was paused.
+     */
+    pausedReason: string;
+  };
+}
+
+/**
+ * Sent on request, to try an endpoint.
+ */
+export interface WebhookTestEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'webhook.test';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Identifier of the endpoint.
+     */
+    endpointId: string;
+  };
+}
+
+/**
+ * An upload was published as a file.
+ */
+export interface WebhookUploadEvent {
+  /**
+   * Type of the event.
+   */
+  type: 'upload.completed';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Path of the file.
+     */
+    path: string;
+    /**
+     * Size in bytes.
+     */
+    size: number;
+    /**
+     * Media type of the file.
+     */
+    contentType: string;
+  };
+}

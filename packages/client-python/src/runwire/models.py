@@ -1113,6 +1113,347 @@ class UserHistoryItem(_UserHistoryItemRequired, total=False):
     """Attachments, at most 20 in all items together."""
 
 
+class WebhookAgencyEvent(TypedDict):
+    """An edit or a start broke the agency of the integration. Sent once for each agency and fault."""
+
+    type: Literal["agency.broken"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookAgencyEventData
+    """What the event is about."""
+
+
+class WebhookAgencyEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    agency: str
+    """Name of the agency."""
+    error: WebhookAgencyEventDataError
+    """The fault."""
+
+
+class WebhookAgencyEventDataError(TypedDict):
+    """The fault."""
+
+    code: str
+    """Code of the fault."""
+    message: str
+    """What is wrong with the agency."""
+
+
+class WebhookAllowanceEvent(TypedDict):
+    """A member has used up its allowance. Sent once for each member and period."""
+
+    type: Literal["member.allowance_exhausted"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookAllowanceEventData
+    """What the event is about."""
+
+
+class WebhookAllowanceEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str
+    """The member."""
+    allowance: Allowance
+    """"""
+
+
+class WebhookDelivery(TypedDict):
+    """An event on its way to an endpoint."""
+
+    deliveryId: str
+    """Identifier of the delivery."""
+    eventId: str
+    """Identifier of the event: the header `webhook-id` of every attempt."""
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
+    """Type of the event."""
+    runId: str | None
+    """The run that the event is about. Null if it is not about a run."""
+    status: Literal["pending", "delivered", "failed", "skipped"]
+    """`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or
+    disabled.
+    """
+    attempts: int
+    """Number of attempts so far."""
+    nextAttemptAt: str | None
+    """When the next attempt is due. Null if there is none."""
+    lastStatus: int | None
+    """HTTP status of the last answer. Null if there was none."""
+    lastError: str | None
+    """Why the last attempt failed. Null if it did not fail."""
+    createdAt: str
+    """When the delivery was made."""
+    deliveredAt: str | None
+    """When an attempt succeeded. Null if none did."""
+
+
+class WebhookDeliveryList(TypedDict):
+    """A page of a list of `WebhookDelivery`."""
+
+    items: list[WebhookDelivery]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class WebhookDeliveryWithBody(TypedDict):
+    """A delivery with what is posted and what was answered."""
+
+    deliveryId: str
+    """Identifier of the delivery."""
+    eventId: str
+    """Identifier of the event: the header `webhook-id` of every attempt."""
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
+    """Type of the event."""
+    runId: str | None
+    """The run that the event is about. Null if it is not about a run."""
+    status: Literal["pending", "delivered", "failed", "skipped"]
+    """`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or
+    disabled.
+    """
+    attempts: int
+    """Number of attempts so far."""
+    nextAttemptAt: str | None
+    """When the next attempt is due. Null if there is none."""
+    lastStatus: int | None
+    """HTTP status of the last answer. Null if there was none."""
+    lastError: str | None
+    """Why the last attempt failed. Null if it did not fail."""
+    createdAt: str
+    """When the delivery was made."""
+    deliveredAt: str | None
+    """When an attempt succeeded. Null if none did."""
+    body: str
+    """What is posted, the same in every attempt."""
+    answer: str | None
+    """The first 256 bytes of the last answer. Null if there was none."""
+
+
+class WebhookEndpoint(TypedDict):
+    """An address that events of an integration are posted to."""
+
+    endpointId: str
+    """Identifier of the endpoint."""
+    url: str | None
+    """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
+    posted, and deliveries are `skipped`.
+    """
+    events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
+    """The types of events that are sent. The default is `["*"]`, all."""
+    description: str | None
+    """Note for people."""
+    active: bool
+    """True if events are sent. False if the endpoint was paused or disabled."""
+    disabledReason: Literal["gone", "failing"] | None
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone.
+    Null if the server did not disable it.
+    """
+    failingSince: str | None
+    """Since when every attempt has failed. Null if the last one succeeded."""
+    createdAt: str
+    """When the endpoint was made."""
+    updatedAt: str
+    """When the endpoint was last changed."""
+
+
+class WebhookEndpointList(TypedDict):
+    """A page of a list of `WebhookEndpoint`."""
+
+    items: list[WebhookEndpoint]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    """An endpoint with its new secret."""
+
+    endpointId: str
+    """Identifier of the endpoint."""
+    url: str | None
+    """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
+    posted, and deliveries are `skipped`.
+    """
+    events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
+    """The types of events that are sent. The default is `["*"]`, all."""
+    description: str | None
+    """Note for people."""
+    active: bool
+    """True if events are sent. False if the endpoint was paused or disabled."""
+    disabledReason: Literal["gone", "failing"] | None
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone.
+    Null if the server did not disable it.
+    """
+    failingSince: str | None
+    """Since when every attempt has failed. Null if the last one succeeded."""
+    createdAt: str
+    """When the endpoint was made."""
+    updatedAt: str
+    """When the endpoint was last changed."""
+    secret: str
+    """The secret that signs what is posted, `whsec_…`. It is shown only in this answer."""
+
+
+class WebhookReplay(TypedDict):
+    """What a replay made."""
+
+    deliveries: int
+    """Number of new deliveries."""
+
+
+class WebhookRunEvent(TypedDict):
+    """The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions."""
+
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookRunEventData
+    """What the event is about."""
+
+
+class WebhookRunEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    runId: str
+    """Identifier of the run."""
+    chatId: str
+    """Identifier of the chat."""
+    chatDeleted: bool
+    """True if the chat was deleted."""
+    consumerId: str | None
+    """The member that the run was started for. Null if the request named none."""
+    usageRequestId: str | None
+    """`usageRequestId` of the request. Null if it had none."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """End of the run."""
+    cancelRequested: Literal["immediate", "after_step"] | None
+    """How the run was asked to stop. Null if it was not asked."""
+    agent: str
+    """The agent that the run was started at."""
+    agencyVersion: str | None
+    """Hash of the agency that the run was started with. Null if it is not known."""
+    attempt: int
+    """Number of the attempt that ended the run."""
+    lastEventId: int
+    """Id of the last event of the stream."""
+    createdAt: str
+    """When the run was admitted."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started."""
+    completedAt: str
+    """When the run ended."""
+    firstTokenMs: int | None
+    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
+    not known.
+    """
+    error: RunError | None
+    """Why the run failed. Null if it did not fail."""
+    continues: str | None
+    """The run whose questions this one settled. Null if it settled none."""
+    pending: list[WebhookRunEventDataPendingItem]
+    """The open questions of the run."""
+    usage: Usage
+    """"""
+    charged: RunUsageRecordCharged | None
+    """What the run was charged. Null while it runs, and if allowances were off."""
+    byModel: list[RunUsageRecordByModelItem]
+    """The same tokens, by model."""
+
+
+class WebhookRunEventDataPendingItem(TypedDict):
+    """An open question, without the arguments of its call."""
+
+    questionId: str
+    """Identifier of the question, for `answers`."""
+    kind: Literal["approval", "tool"]
+    """Who must act."""
+    callId: str
+    """Id of the call."""
+    agent: str
+    """The agent that made the call."""
+    callerAgent: str | None
+    """The agent that asked it. Null if the user asked."""
+    tool: str
+    """Name of the tool."""
+
+
+class WebhookScheduleEvent(TypedDict):
+    """The server paused a schedule."""
+
+    type: Literal["schedule.paused"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookScheduleEventData
+    """What the event is about."""
+
+
+class WebhookScheduleEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    scheduleId: str
+    """Identifier of the schedule."""
+    pausedReason: str
+    """Why it was paused."""
+
+
+class WebhookTestEvent(TypedDict):
+    """Sent on request, to try an endpoint."""
+
+    type: Literal["webhook.test"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookTestEventData
+    """What the event is about."""
+
+
+class WebhookTestEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    endpointId: str
+    """Identifier of the endpoint."""
+
+
+class WebhookUploadEvent(TypedDict):
+    """An upload was published as a file."""
+
+    type: Literal["upload.completed"]
+    """Type of the event."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookUploadEventData
+    """What the event is about."""
+
+
+class WebhookUploadEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    path: str
+    """Path of the file."""
+    size: int
+    """Size in bytes."""
+    contentType: str
+    """Media type of the file."""
+
+
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
 """A part from an earlier conversation, discriminated by `role`."""
 
@@ -1123,3 +1464,7 @@ Attachment = FileAttachment | ImageAttachment
 
 UsageRecord = RunUsageRecord | Adjustment
 """The usage of a run or a correction, discriminated by `kind`."""
+
+
+WebhookEvent = WebhookRunEvent | WebhookAllowanceEvent | WebhookUploadEvent | WebhookAgencyEvent | WebhookScheduleEvent | WebhookTestEvent
+"""What is posted to an endpoint, discriminated by `type`."""

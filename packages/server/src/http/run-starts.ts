@@ -27,7 +27,7 @@ export interface StartedRun {
 
 type Request = Pick<
   FastifyRequest,
-  'id' | 'headers' | 'method' | 'routeOptions' | 'receivedAt' | 'server' | 'principal' | 'clientToken' | 'inlineImages'
+  'id' | 'headers' | 'method' | 'routeOptions' | 'receivedAt' | 'server' | 'principal' | 'clientToken' | 'inlineFiles'
 >;
 
 /** Starts runs for requests, in every framing: admit, then follow from the start. */
@@ -50,7 +50,7 @@ export class RunStarts {
     streamLimits.add(request, reply.raw);
     const admission = await admit(admissions);
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
-    request.inlineImages?.release();
+    request.inlineFiles?.release();
     (request as { body?: unknown }).body = null;
     metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     const headers: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { isVisible, type MemberScope } from '../account/scope.ts';
 import type { AttachmentRefresh } from '../attachment/attachment-refresh.ts';
-import { countTextBytes, type ImportedTurn } from '../chat/imported-turn.ts';
+import { countTextBytes, historyProblem, type ImportedTurn } from '../chat/imported-turn.ts';
 import { type FileAccess, fileScope, isBelow } from '../file/file-access.ts';
 import { type MountPath, wholePath } from '../file/mount-path.ts';
 import type { ChatId, ChatKey, RunId } from '../ids.ts';
@@ -338,17 +338,14 @@ function refuseTools(
   return refuse('invalid_request', `\`clientTools[${place}].name\` is \`${name}\`, a tool of the agents; rename it.`);
 }
 
-const MAX_HISTORY_ATTACHMENTS = 20;
-
 function refuseHistory(
   { chatRules, member, history }: AdmissionRequest,
   chat: KnownChat | null,
 ): AdmissionDecision | null {
   if (chat !== null) return chatRules.historyIfNew ? null : refuse('chat_not_empty');
-  if (history.reduce((sum, { attachments }) => sum + attachments.length, 0) > MAX_HISTORY_ATTACHMENTS) {
-    const sentence = `The earlier messages of a new chat must have at most ${MAX_HISTORY_ATTACHMENTS} attachments in all.`;
-    return refuse('invalid_request', sentence);
-  }
+  // The schema of our own `history` has these limits.
+  const problem = chatRules.historyIfNew ? historyProblem(history) : null;
+  if (problem !== null) return refuse('invalid_request', problem);
   if (member === null) return null;
   const sentence = 'A client token cannot begin a chat with earlier messages (`history`); your backend can do it.';
   return refuse('token_forbidden', sentence);

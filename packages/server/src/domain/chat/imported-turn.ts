@@ -37,6 +37,27 @@ export interface ImportedTurn {
 export const importedText = ({ answers }: Pick<ImportedTurn, 'answers'>): string =>
   answers.map((answer) => (answer.kind === 'text' ? answer.text : '')).join('');
 
+/** Attachments and items that a new chat's history may have. An item is a user's message, a text, an answer's calls or an output. */
+const MAX_ATTACHMENTS = 20;
+const MAX_ITEMS = 1000;
+
+/** Returns why the history is too large for a new chat, or null. */
+export function historyProblem(turns: readonly (ImportedTurn & { readonly attachments: readonly unknown[] })[]) {
+  const attached = turns.reduce((sum, { attachments }) => sum + attachments.length, 0);
+  if (attached > MAX_ATTACHMENTS) {
+    return `The earlier messages of a new chat must have at most ${MAX_ATTACHMENTS} attachments in all.`;
+  }
+  const items = turns.reduce((sum, turn) => sum + countItems(turn), 0);
+  return items > MAX_ITEMS ? `A new chat must have at most ${MAX_ITEMS} earlier messages, calls and outputs.` : null;
+}
+
+function countItems({ answers }: ImportedTurn): number {
+  const outputs = answers.flatMap((answer) => (answer.kind === 'calls' ? answer.calls : [])).filter(hasOutput);
+  return 1 + answers.length + outputs.length;
+}
+
+const hasOutput = ({ output }: ImportedCall): boolean => output !== null;
+
 /** A turn has two messages. */
 export const countMessages = (turns: readonly ImportedTurn[]): number => turns.length * 2;
 

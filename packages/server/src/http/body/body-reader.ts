@@ -5,10 +5,10 @@ import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '@runwire/li
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/refusal.ts';
 import { COMPLETION_PATH } from '../paths.ts';
-import { InlineImages } from './inline-images.ts';
+import { InlineFiles } from './inline-files.ts';
 import { isUtf8Json } from './json-type.ts';
 import { JsonWorker, type ParsedBody } from './json-worker.ts';
-import { type ImageFields, takeOutImages } from './take-out-images.ts';
+import { type Extraction, takeOut } from './take-out.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;
@@ -18,6 +18,8 @@ export interface BodyLimits {
   readonly bodyThreadBytes: number;
   /** Maximum size of one decoded inline image. */
   readonly imageBytes: number;
+  /** Maximum size of one other decoded file, which only compatible APIs have. */
+  readonly attachmentBytes: number;
 }
 
 /** The paths whose bodies have attachments. */
@@ -25,7 +27,7 @@ const WITH_ATTACHMENTS: ReadonlySet<string> = new Set([COMPLETION_PATH, operatio
 
 declare module 'fastify' {
   interface FastifyRequest {
-    inlineImages: InlineImages | null;
+    inlineFiles: InlineFiles | null;
   }
 }
 
@@ -76,7 +78,8 @@ function refuseFirstByte(
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
   readonly #json: StrictJsonLimits;
-  readonly #imageFields: ImageFields;
+  readonly #images: Extraction;
+  readonly #parts: Extraction;
   readonly #worker = new JsonWorker();
   readonly #budgets: BodyBudgets;
   readonly #closing = new AbortController();
@@ -85,13 +88,13 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    this.#imageFields = {
-      ...{ list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' },
-      maxBytes: limits.imageBytes,
-    };
+    const images = { list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' };
+    const { imageBytes, attachmentBytes } = limits;
+    this.#images = { images: { ...images, maxBytes: imageBytes } };
+    this.#parts = { parts: { imageBytes, attachmentBytes } };
   }
 
-  /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
+  /** Bytes that were received and are not parsed yet, and inline files that are not stored yet. */
   get heldBytes(): number {
     return this.#budgets.bytes.held;
   }
@@ -110,11 +113,11 @@ export class BodyReader implements AsyncDisposable {
       if (type !== undefined && !isUtf8Json(type)) delete request.headers['content-type'];
       done(null, payload);
     });
-    app.decorateRequest('inlineImages', null);
-    // Releases the images after every refusal and failure. The connection's `close` is not enough: if the caller leaves
-    // while its body is being parsed, `close` is emitted before the images exist.
+    app.decorateRequest('inlineFiles', null);
+    // Releases the files after every refusal and failure. The connection's `close` is not enough: if the caller leaves
+    // while its body is being parsed, `close` is emitted before the files exist.
     app.addHook('onError', (request, _reply, _error, done) => {
-      request.inlineImages?.release();
+      request.inlineFiles?.release();
       done();
     });
   }
@@ -165,9 +168,9 @@ export class BodyReader implements AsyncDisposable {
     done: (error: Error | null, body?: unknown) => void,
   ): void {
     const length = hold.amount;
-    const imageFields = WITH_ATTACHMENTS.has(request.routeOptions.url ?? '') ? this.#imageFields : null;
-    const accept = ({ value, images }: ParsedBody) => {
-      if (images.length > 0) request.inlineImages = new InlineImages(images, hold);
+    const extraction = this.#extraction(request);
+    const accept = ({ value, files }: ParsedBody) => {
+      if (files.length > 0) request.inlineFiles = new InlineFiles(files, hold);
       else hold[Symbol.dispose]();
       done(null, value);
     };
@@ -182,13 +185,13 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#parseInTurn(getSender(request), bytes, imageFields).then(accept, refuse);
+      this.#parseInTurn(getSender(request), bytes, extraction).then(accept, refuse);
       return;
     }
     let body: ParsedBody;
     try {
       const value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
-      body = { value, images: imageFields === null ? [] : takeOutImages(value, imageFields) };
+      body = { value, files: extraction === null ? [] : takeOut(value, extraction) };
     } catch (error) {
       refuse(error);
       return;
@@ -196,13 +199,18 @@ export class BodyReader implements AsyncDisposable {
     accept(body);
   }
 
+  #extraction({ routeOptions }: FastifyRequest): Extraction | null {
+    if (routeOptions.config.compatible !== undefined) return this.#parts;
+    return WITH_ATTACHMENTS.has(routeOptions.url ?? '') ? this.#images : null;
+  }
+
   async #parseInTurn(
     ownerId: string,
     bytes: Uint8Array<ArrayBuffer>,
-    imageFields: ImageFields | null,
+    extraction: Extraction | null,
   ): Promise<ParsedBody> {
     using _ = await this.#budgets.parsing.reserve(ownerId, 1, this.#closing.signal);
-    return await this.#worker.parse(bytes, this.#json, imageFields);
+    return await this.#worker.parse(bytes, this.#json, extraction);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

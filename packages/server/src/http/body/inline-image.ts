@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import { imageType } from '@runwire/documents';
 
 export interface InlineImage {
+  readonly isImage: true;
   /** The type detected from the bytes, regardless of the URL. */
   readonly mediaType: string;
   readonly sha256: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What is wrong with the URL, as the end of a sentence about the field. */
-export interface NotAnImage {
+/** What is wrong with the text, as the end of a sentence about the field. */
+export interface NotDecoded {
   readonly problem: string;
 }
 
@@ -20,7 +21,7 @@ const HEADER = /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9_.+-]+=[^;,"]*)*;base64,/i;
 const MAX_HEADER_CHARACTERS = 256;
 
 /** Decodes the image of a data URL: strict base64, with the type detected from the bytes. */
-export function decodeInlineImage(url: string, maxBytes: number): InlineImage | NotAnImage {
+export function decodeInlineImage(url: string, maxBytes: number): InlineImage | NotDecoded {
   const header = HEADER.exec(url.slice(0, MAX_HEADER_CHARACTERS))?.[0];
   if (header === undefined) {
     return { problem: 'must begin like `data:image/png;base64,`: an image type, then base64' };
@@ -29,8 +30,7 @@ export function decodeInlineImage(url: string, maxBytes: number): InlineImage | 
   if ('problem' in decoded) return decoded;
   const { bytes } = decoded;
   const mediaType = imageType(bytes);
-  if (mediaType === null) return { problem: 'is not a PNG, JPEG, GIF or WebP image, judged by its content' };
-  return { mediaType, sha256: hash('sha256', bytes), bytes };
+  return mediaType === null ? NOT_AN_IMAGE : { isImage: true, mediaType, sha256: hash('sha256', bytes), bytes };
 }
 
 /** Decodes strict base64 that begins at an index of the text. */
@@ -38,7 +38,7 @@ export function decodeBase64(
   text: string,
   from: number,
   maxBytes: number,
-): { readonly bytes: Uint8Array<ArrayBuffer> } | NotAnImage {
+): { readonly bytes: Uint8Array<ArrayBuffer> } | NotDecoded {
   const characters = text.length - from;
   // Bytes that are too many by their length are not decoded. Up to two of the last bytes are padding.
   if ((characters / 4) * 3 - 2 > maxBytes) return tooLarge(maxBytes);
@@ -54,8 +54,12 @@ export function decodeBase64(
   return bytes.length > maxBytes ? tooLarge(maxBytes) : { bytes };
 }
 
-const NOT_BASE64: NotAnImage = {
+export const NOT_AN_IMAGE: NotDecoded = {
+  problem: 'is not a PNG, JPEG, GIF or WebP image, judged by its content',
+};
+
+const NOT_BASE64: NotDecoded = {
   problem: 'is not valid base64: the characters A–Z, a–z, 0–9, + and /, padded with = to a multiple of four',
 };
 
-const tooLarge = (maxBytes: number): NotAnImage => ({ problem: `must decode to at most ${maxBytes} bytes` });
+const tooLarge = (maxBytes: number): NotDecoded => ({ problem: `must decode to at most ${maxBytes} bytes` });

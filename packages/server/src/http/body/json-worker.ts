@@ -1,18 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { JsonRefused, type StrictJsonLimits } from '@runwire/lib/strict-json.ts';
-import type { ExtractedImages, ImageFields } from './take-out-images.ts';
+import type { ExtractedFiles } from './inline-files.ts';
+import type { Extraction } from './take-out.ts';
 
 export interface JsonTask {
   readonly id: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly limits: StrictJsonLimits;
-  readonly imageFields: ImageFields | null;
+  readonly extraction: Extraction | null;
 }
 
 export interface ParsedBody {
   readonly value: unknown;
-  /** The body's inline images. */
-  readonly images: ExtractedImages;
+  /** The body's inline images and files. */
+  readonly files: ExtractedFiles;
 }
 
 export type JsonResult = ({ readonly id: number } & ParsedBody) | { readonly id: number; readonly refused: string };
@@ -32,13 +33,13 @@ export class JsonWorker implements AsyncDisposable {
   parse(
     bytes: Uint8Array<ArrayBuffer>,
     limits: StrictJsonLimits,
-    imageFields: ImageFields | null = null,
+    extraction: Extraction | null = null,
   ): Promise<ParsedBody> {
     const worker = this.#worker ?? this.#start();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, bytes, limits, imageFields } satisfies JsonTask, [bytes.buffer]);
+      worker.postMessage({ id, bytes, limits, extraction } satisfies JsonTask, [bytes.buffer]);
     });
   }
 
@@ -50,7 +51,7 @@ export class JsonWorker implements AsyncDisposable {
       const waiting = this.#waiting.get(result.id);
       this.#waiting.delete(result.id);
       if ('refused' in result) waiting?.reject(new JsonRefused(result.refused));
-      else waiting?.resolve({ value: result.value, images: result.images });
+      else waiting?.resolve({ value: result.value, files: result.files });
     });
     const gone = (error: unknown) => {
       if (this.#worker === worker) this.#worker = null;

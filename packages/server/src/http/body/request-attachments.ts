@@ -5,15 +5,15 @@ import { type ImageDetail, MAX_URL_CHARACTERS } from '../../domain/attachment/at
 import { withoutFragment } from '../../domain/attachment/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/file/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { ImageSource } from './inline-files.ts';
 import { isDataUrl } from './inline-image.ts';
-import type { InlineImages } from './inline-images.ts';
 
 type BodyAttachment = NonNullable<GetCompletionV2Request['attachments']>[number];
 
 /** Checks the attachments of a body that matches its schema. Throws a `Refusal` that names the field. */
 export function requestAttachments(
   attachments: readonly BodyAttachment[] | undefined,
-  inline: InlineImages | null,
+  images: ImageSource,
   allow: FetchAllow,
   list = 'attachments',
 ): RequestAttachment[] {
@@ -27,11 +27,10 @@ export function requestAttachments(
     }
     const { image_url: text, detail = 'auto' } = attachment;
     if (!isDataUrl(text)) return imageByUrl(text, detail, allow, refused);
-    const image = inline?.get(text);
-    // The body's parser has replaced every data URL by a key into `inline`.
-    if (image === undefined) throw new Error('The parser of the body did not decode an inline image.');
+    const image = images.image(text);
     if ('problem' in image) throw refused('image_url', image.problem);
-    return { kind: 'inline_image', ...image, detail };
+    const { sha256, bytes, mediaType } = image;
+    return { kind: 'inline_image', sha256, bytes, mediaType, detail };
   });
 }
 

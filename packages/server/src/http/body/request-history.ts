@@ -3,7 +3,7 @@ import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { RequestTurn } from '../../admission/completion-request.ts';
 import { HistoryBuilder } from '../../chats/history-builder.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { InlineImages } from './inline-images.ts';
+import type { ImageSource } from './inline-files.ts';
 import { requestAttachments } from './request-attachments.ts';
 
 const MAX_ATTACHMENTS = 20;
@@ -12,7 +12,7 @@ const NO_TURNS: readonly RequestTurn[] = [];
 /** Reads the turns of a body that matches its schema. Throws a `Refusal` that names the item. */
 export function requestHistory(
   items: readonly HistoryItem[] | undefined,
-  inline: InlineImages | null,
+  images: ImageSource,
   allow: FetchAllow,
 ): readonly RequestTurn[] {
   if (items === undefined || items.length === 0) return NO_TURNS;
@@ -24,7 +24,7 @@ export function requestHistory(
       if (attached > MAX_ATTACHMENTS) {
         throw new Refusal('invalid_request', `\`history\` must have at most ${MAX_ATTACHMENTS} attachments in all.`);
       }
-      turns.user(item.content, requestAttachments(item.attachments, inline, allow, `history[${index}].attachments`));
+      turns.user(item.content, requestAttachments(item.attachments, images, allow, `history[${index}].attachments`));
     } else if (item.role === 'tool') turns.output(item.callId, item.output, item.failed === true);
     else {
       const { content, calls, agent = null } = item;

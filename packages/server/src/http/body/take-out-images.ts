@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { decodeInlineImage, type InlineImage, isDataUrl, type NotAnImage } from './inline-image.ts';
+import type { ExtractedFiles } from './inline-files.ts';
+import { decodeInlineImage, type InlineImage, isDataUrl, type NotDecoded } from './inline-image.ts';
 
 /** The lists, and their items' field, that may contain inline images. */
 export interface ImageFields {
@@ -12,16 +13,13 @@ export interface ImageFields {
   readonly maxBytes: number;
 }
 
-/** The removed images, by their placeholders. */
-export type ExtractedImages = readonly (readonly [standIn: string, image: InlineImage | NotAnImage])[];
-
 /**
  * Replaces each data URL by a short placeholder while the body is parsed, so that validation and the fingerprint do not
  * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if
  * a body contains a placeholder's text, because that text is a data URL too.
  */
-export function takeOutImages(body: unknown, imageFields: ImageFields): ExtractedImages {
-  const images = new Map<string, InlineImage | NotAnImage>();
+export function takeOutImages(body: unknown, imageFields: ImageFields): ExtractedFiles {
+  const images = new Map<string, InlineImage | NotDecoded>();
   if (!isRecord(body)) return [];
   takeOutOfList(body, imageFields, images);
   const outer = body[imageFields.outer];
@@ -34,7 +32,7 @@ export function takeOutImages(body: unknown, imageFields: ImageFields): Extracte
 function takeOutOfList(
   parent: Record<string, unknown>,
   imageFields: ImageFields,
-  images: Map<string, InlineImage | NotAnImage>,
+  images: Map<string, InlineImage | NotDecoded>,
 ): void {
   const items = parent[imageFields.list];
   if (!Array.isArray(items)) return;

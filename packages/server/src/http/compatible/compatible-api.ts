@@ -11,6 +11,8 @@ export interface CompatibleApi {
   readonly path: string;
   /** The field or header of this API that names the member, for the sentence of `missing_allowance_attribution`. */
   readonly memberField: string;
+  /** The fields or headers of this API that hold the user context, for the refusal of a large context. */
+  readonly contextField: string;
   /** The refusal as clients of this API expect it, such as `model_not_found` instead of `unknown_agent`. */
   readonly translate?: (refusal: Refusal) => Refusal;
   /** The error in the API's own shape. `ApiErrorResponse` if it is absent. */

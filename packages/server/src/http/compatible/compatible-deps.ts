@@ -9,7 +9,6 @@ import type { EventLog } from '../../eventlog/event-log.ts';
 import type { CancelDeps } from '../../runs/cancel-run.ts';
 import type { ContinuedRun } from '../../runs/continued-runs.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
-import type { InlineLimits } from '../body/inline-attachment.ts';
 import type { RunRoutesDeps } from '../routes/runs.ts';
 import type { Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
@@ -30,7 +29,6 @@ export interface CompatibleDeps {
   readonly streams: Streams;
   readonly streamLimits: StreamLimits;
   readonly fetchAllow: FetchAllow;
-  readonly limits: InlineLimits & { readonly userContextBytes: number };
   readonly publicUrl: string | null;
   /** The runs whose answer a run continues, oldest first. */
   readonly continued: (runId: RunId) => Promise<readonly ContinuedRun[]>;

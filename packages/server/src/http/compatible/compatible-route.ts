@@ -1,11 +1,14 @@
 import { headerNames } from '@runwire/contract';
 import type { ClientPermission, Operation } from '@runwire/contract/schemas';
+import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/compatible-settings.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { NO_FILES } from '../body/inline-files.ts';
 import type { CompatibleApi } from './compatible-api.ts';
+import type { PartRules } from './message-parts.ts';
 
 export interface CompatibleOperation {
   readonly operationId: string;
@@ -25,6 +28,8 @@ export interface CompatibleCall {
   readonly reply: FastifyReply;
   readonly scope: Scope;
   readonly settings: CompatibleSettings;
+  /** What the attachments in its messages may be. */
+  readonly parts: PartRules;
   /** Names of fields that were sent and are not used, in the order sent: `X-Runwire-Ignored`. */
   readonly ignored: Set<string>;
 }
@@ -34,6 +39,7 @@ export type CompatibleHandler = (call: CompatibleCall) => Promise<unknown>;
 export interface CompatibleRoutes {
   readonly app: FastifyInstance;
   readonly settings: SettingsByIntegration;
+  readonly fetchAllow: FetchAllow;
 }
 
 /** At most this many bytes of names; longer lists end with the last whole name. */
@@ -55,7 +61,7 @@ export function ignoredHeader(ignored: ReadonlySet<string>): Record<string, stri
  * owner. It is not described in OpenAPI, and its body has no schema: the API's request reader checks it.
  */
 export function compatibleRoute(
-  { app, settings }: CompatibleRoutes,
+  { app, settings, fetchAllow }: CompatibleRoutes,
   api: CompatibleApi,
   { operationId, method, path, clientToken, startsRuns = false, query }: CompatibleOperation,
   handler: CompatibleHandler,
@@ -87,7 +93,11 @@ export function compatibleRoute(
         const sentence = `This API is off for the integration; add \`${api.name}\` to its \`compatibleApis\`.`;
         throw new Refusal('not_found', sentence);
       }
-      return handler({ request, reply, scope, settings: allowed, ignored: new Set() });
+      const parts = { fetchAllow, inline: request.inlineFiles ?? NO_FILES };
+      const answer = await handler({ request, reply, scope, settings: allowed, parts, ignored: new Set() });
+      // A handler that starts no run is done with them. Errors release them too.
+      request.inlineFiles?.release();
+      return answer;
     },
   });
 }

@@ -75,7 +75,7 @@ export class CompatibleStarts {
     given: CompatibleRequest,
     whenBusy: WhenBusy = 'refuse',
   ): Promise<StartedRun> {
-    checkTexts(given, this.#limits);
+    checkTexts(api, given, this.#limits);
     const completion = toCompletion(api, call, given);
     const { request, reply, scope } = call;
     const cancelActive = async (admissions: RunAdmission): Promise<Admission> => {
@@ -125,7 +125,7 @@ export class CompatibleStarts {
   }
 }
 
-function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLimits): void {
+function checkTexts(api: CompatibleApi, { message, userContext }: CompatibleRequest, limits: TextLimits): void {
   const { messageCharacters, userContextBytes } = limits;
   // A character has one or two UTF-16 units.
   if (message.length > messageCharacters && [...message].length > messageCharacters) {
@@ -133,7 +133,7 @@ function checkTexts({ message, userContext }: CompatibleRequest, limits: TextLim
   }
   const context = userContext === undefined || userContext === null ? '' : JSON.stringify(userContext);
   if (Buffer.byteLength(context) <= userContextBytes) return;
-  throw new Refusal('invalid_request', `The user context must have at most ${userContextBytes} bytes of JSON.`);
+  throw new Refusal('invalid_request', `${api.contextField} must be at most ${userContextBytes} bytes of JSON.`);
 }
 
 function translated(api: CompatibleApi, refusal: Refusal): Refusal {

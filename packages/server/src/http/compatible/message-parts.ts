@@ -2,15 +2,17 @@ import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { RequestAttachment } from '../../attachments/request-attachment.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { type InlineLimits, inlineAttachment } from '../body/inline-attachment.ts';
-import { decodeInlineImage, isDataUrl } from '../body/inline-image.ts';
+import { inlineAttachment } from '../body/inline-file.ts';
+import type { FileSource, ImageSource } from '../body/inline-files.ts';
+import { isDataUrl } from '../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../body/request-attachments.ts';
 import { Fields } from './fields.ts';
 
 /** What attachments in a foreign body may be. */
 export interface PartRules {
   readonly fetchAllow: FetchAllow;
-  readonly limits: InlineLimits;
+  /** The bytes that the body contains. */
+  readonly inline: ImageSource & FileSource;
 }
 
 /** One message's content. */
@@ -75,9 +77,9 @@ function readImage(
   if (typeof url !== 'string' || url === '') throw fields.refusal(name, 'must be an https URL or a data URL');
   const detail = (DETAILS.has(sentDetail) ? sentDetail : 'auto') as 'auto' | 'low' | 'high';
   if (isDataUrl(url)) {
-    const image = decodeInlineImage(url, rules.limits.imageBytes);
+    const image = inlineAttachment(rules.inline.image(url), { detail });
     if ('problem' in image) throw fields.refusal(name, image.problem);
-    return { kind: 'inline_image', ...image, detail };
+    return image;
   }
   return imageByUrl(url, detail, rules.fetchAllow, (_, problem) => fields.refusal(name, problem));
 }
@@ -88,7 +90,7 @@ function readFile(fields: Fields, rules: PartRules): RequestAttachment {
   const url = fields.text('file_url');
   const filename = fields.text('filename');
   if (data !== null) {
-    const file = inlineAttachment(data, rules.limits, { filename });
+    const file = inlineAttachment(rules.inline.file(data), { filename });
     if ('problem' in file) throw fields.refusal('file_data', file.problem);
     return file;
   }

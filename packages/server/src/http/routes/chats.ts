@@ -2,6 +2,7 @@ import { operations } from '@runwire/contract/schemas';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance } from 'fastify';
 import { type CreateChatDeps, createChat } from '../../admission/create-chat.ts';
+import { NO_FILES } from '../body/inline-files.ts';
 import { requestHistory } from '../body/request-history.ts';
 import { ownersQuery, route } from '../route.ts';
 
@@ -12,9 +13,9 @@ export interface ChatRoutesDeps extends CreateChatDeps {
 export function chatRoutes(app: FastifyInstance, { chats, blobs, fetchAllow }: ChatRoutesDeps): void {
   route(app, operations.createChat, async (request, reply, { integrationId }) => {
     const { history, ...fields } = request.body;
-    const turns = requestHistory(history, request.inlineImages, fetchAllow);
+    const turns = requestHistory(history, request.inlineFiles ?? NO_FILES, fetchAllow);
     const chat = await createChat({ chats, blobs }, integrationId, fields, turns);
-    request.inlineImages?.release();
+    request.inlineFiles?.release();
     return reply.code(201).send(chat);
   });
 

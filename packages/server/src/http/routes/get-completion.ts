@@ -18,6 +18,7 @@ import { checkExtras, NO_EXTRAS, type RunExtras } from '../../domain/run/run-ext
 import { isFinished } from '../../domain/run/run-state.ts';
 import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import { NO_FILES } from '../body/inline-files.ts';
 import { requestAttachments } from '../body/request-attachments.ts';
 import { requestHistory } from '../body/request-history.ts';
 import type { Encoder } from '../encoders/encoder.ts';
@@ -95,7 +96,7 @@ function prepareBody(body: unknown): void {
 }
 
 function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): GivenRequest {
-  const { body, principal, clientToken, inlineImages } = request;
+  const { body, principal, clientToken, inlineFiles } = request;
   const usageRequestId = body.usageRequestId ?? null;
   // With a client token the body has no context, so it is not compared for a replay.
   const context = clientToken === null ? body.user_context : clientToken.userContext;
@@ -106,7 +107,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   const { answers = null, clientTools = [] } = body;
   const wrong = checkAnswers(answers ?? []) ?? checkClientTools(clientTools);
   if (wrong !== null) throw wrong;
-  const attachments = requestAttachments(body.attachments, inlineImages, fetchAllow);
+  const attachments = requestAttachments(body.attachments, inlineFiles ?? NO_FILES, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they are not part of the comparison of bodies either.
   for (const field of FIELDS) known[field] = body[field as keyof GetCompletionV2Request];
@@ -131,7 +132,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
-    history: requestHistory(body.history, inlineImages, fetchAllow),
+    history: requestHistory(body.history, inlineFiles ?? NO_FILES, fetchAllow),
     extras: requestExtras(body),
     chatRules: OWN_CHAT_RULES,
   };

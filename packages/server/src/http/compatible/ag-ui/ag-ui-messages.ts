@@ -1,26 +1,15 @@
-import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import { memberName } from '@runwire/lib/member-name.ts';
 import type { RequestTurn } from '../../../admission/completion-request.ts';
 import type { RequestAttachment } from '../../../attachments/request-attachment.ts';
 import type { RequestAnswer } from '../../../domain/question/question.ts';
 import { Refusal } from '../../../domain/refusal.ts';
-import { decodeInlineImage } from '../../body/inline-image.ts';
+import { inlineAttachment } from '../../body/inline-file.ts';
 import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
 import type { SentInstructions } from '../caller-instructions.ts';
 import type { Fields } from '../fields.ts';
 import { HistoryTurns } from '../history-turns.ts';
+import type { MessageContent, PartRules } from '../message-parts.ts';
 import { toQuestionId } from '../question-calls.ts';
-
-/** What attachments may be. */
-export interface PartRules {
-  readonly fetchAllow: FetchAllow;
-  readonly limits: { readonly imageBytes: number };
-}
-
-interface Content {
-  readonly text: string;
-  readonly attachments: readonly RequestAttachment[];
-}
 
 /** An output of a frontend tool, as the client sent it. */
 export interface SentOutput {
@@ -40,7 +29,7 @@ export class AgUiMessages {
   }
 
   /** The newest message, if the user wrote it. Otherwise an empty text. */
-  newest(): Content {
+  newest(): MessageContent {
     const last = this.#messages.at(-1);
     return last?.text('role') === 'user' ? readContent(last, this.#rules) : { text: '', attachments: [] };
   }
@@ -131,7 +120,7 @@ function textParts(message: Fields): string[] {
     .flatMap((part) => (part.text('type') === 'text' ? [part.requiredText('text')] : []));
 }
 
-function readContent(message: Fields, rules: PartRules): Content {
+function readContent(message: Fields, rules: PartRules): MessageContent {
   const content = message.any('content');
   if (content === null || typeof content === 'string') return { text: content ?? '', attachments: [] };
   if (!Array.isArray(content)) throw message.refusal('content', 'must be a text or a list of parts');
@@ -159,10 +148,12 @@ function readAttachment(part: Fields, rules: PartRules): RequestAttachment {
       ? imageByUrl(value, 'auto', rules.fetchAllow, refuse)
       : fileByUrl(value, null, rules.fetchAllow, refuse);
   }
-  if (kind === 'data' && isImage) {
-    const image = decodeInlineImage(`data:${source.requiredText('mimeType')};base64,${value}`, rules.limits.imageBytes);
-    if ('problem' in image) throw source.refusal('value', image.problem);
-    return { kind: 'inline_image', ...image, detail: 'auto' };
+  if (kind === 'data') {
+    const { inline } = rules;
+    const mediaType = source.requiredText('mimeType');
+    const file = inlineAttachment(isImage ? inline.image(value) : inline.file(value), { mediaType });
+    if ('problem' in file) throw source.refusal('value', file.problem);
+    return file;
   }
   const sentence = `\`${memberName(source.nameOf('type'))}\` is \`${memberName(kind)}\`, which is not supported; send a URL or the bytes.`;
   throw new Refusal('unsupported_field', sentence);

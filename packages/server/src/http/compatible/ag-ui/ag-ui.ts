@@ -20,7 +20,7 @@ export function agUi(deps: CompatibleDeps): void {
 }
 
 async function runAgent(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const input = readRunInput(call, deps);
+  const input = readRunInput(call);
   const chat = await findChat(deps, call, input.threadId);
   const given = input.toRequest(chat);
   const started = await deps.starts.admit(AG_UI, call, given, readWhenBusy(call));

@@ -5,7 +5,7 @@ import { readFunction } from '../caller-tools.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
 import { type CompatibleRequest, headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
-import { AgUiMessages, type PartRules, toAnswers } from './ag-ui-messages.ts';
+import { AgUiMessages, toAnswers } from './ag-ui-messages.ts';
 
 /** The chat that `threadId` names; null if it is new. */
 export interface KnownChat {
@@ -31,7 +31,7 @@ const ROLES: ReadonlySet<string> = new Set([
   'activity',
 ]);
 
-export function readRunInput(call: CompatibleCall, rules: PartRules): RunInput {
+export function readRunInput(call: CompatibleCall): RunInput {
   const { request } = call;
   const body = Fields.of(request.body);
   const threadId = body.requiredText('threadId');
@@ -40,7 +40,7 @@ export function readRunInput(call: CompatibleCall, rules: PartRules): RunInput {
   for (const message of sent) {
     if (!ROLES.has(message.requiredText('role'))) throw message.refusal('role', 'is not a role of AG-UI');
   }
-  const messages = new AgUiMessages(sent, rules);
+  const messages = new AgUiMessages(sent, call.parts);
   const resumed = body.objects('resume').map(readResume);
   const clientTools = body.objects('tools').map((tool) => readFunction(tool));
   const about = readContext(call, body);

@@ -24,6 +24,7 @@ const AGENCY_SWARM: CompatibleApi = {
   name: 'agency-swarm',
   path: '/agency-swarm',
   memberField: 'The header `X-Runwire-Consumer-Id`',
+  contextField: '`user_context`',
   // Clients of FastAPI read `detail`.
   errorBody: ({ message, code, details }) => ({ error: message, code, ...details, detail: message }),
 };
@@ -45,7 +46,7 @@ export function agencySwarmRoutes(deps: CompatibleDeps): void {
   const start = async (call: CompatibleCall, encoder: Encoder) => {
     const { agents, entryPoints } = findAgency(deps, call.settings);
     const names = { agents: new Set(agents.keys()), entryPoints };
-    const started = await deps.starts.admit(AGENCY_SWARM, call, readRequest(call, names, deps));
+    const started = await deps.starts.admit(AGENCY_SWARM, call, readRequest(call, names));
     deps.starts.follow(call, started, encoder);
   };
   const run = { method: 'POST', clientToken: 'run', startsRuns: true } as const;

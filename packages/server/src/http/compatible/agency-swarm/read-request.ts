@@ -16,8 +16,8 @@ export interface AgencyNames {
 }
 
 /** Reads the body that `get_response` and `get_response_stream` have. */
-export function readRequest(call: CompatibleCall, names: AgencyNames, rules: PartRules): CompatibleRequest {
-  const { request, ignored } = call;
+export function readRequest(call: CompatibleCall, names: AgencyNames): CompatibleRequest {
+  const { request, ignored, parts: rules } = call;
   const body = Fields.of(request.body);
   const message = readMessage(body, rules);
   const history = readChatHistory(body.objects('chat_history'), rules);

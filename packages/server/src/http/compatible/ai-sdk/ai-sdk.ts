@@ -19,6 +19,7 @@ const AI_SDK: CompatibleApi = {
   name: 'ai-sdk',
   path: '/ai-sdk/chat',
   memberField: '`consumerId` or the header `X-Runwire-Consumer-Id`',
+  contextField: '`user_context`',
 };
 
 /** `useChat` of the AI SDK, with its own transport. */
@@ -33,7 +34,7 @@ export function aiSdk(deps: CompatibleDeps): void {
       const whenBusy = readWhenBusy(call);
       const given = readUiRequest(call);
       const stored = await unlessUnknown(chats.get(call.scope, given.chatId));
-      const wanted = toCompatibleRequest(call, given, stored, deps);
+      const wanted = toCompatibleRequest(call, given, stored);
       const started = await starts.admit(AI_SDK, call, wanted, whenBusy);
       const { runId } = started.admission;
       await starts.followPrepared(call, started, () => answerStream(deps, call, runId, given));

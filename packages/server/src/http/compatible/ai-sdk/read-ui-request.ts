@@ -6,15 +6,8 @@ import type { CompatibleCall } from '../compatible-route.ts';
 import { type CompatibleRequest, headerConsumer } from '../compatible-starts.ts';
 import { Fields } from '../fields.ts';
 import { HistoryTurns } from '../history-turns.ts';
-import {
-  addToHistory,
-  type FileRules,
-  getFiles,
-  getOutputs,
-  getText,
-  readMessage,
-  type UiMessage,
-} from './ui-messages.ts';
+import type { PartRules } from '../message-parts.ts';
+import { addToHistory, getFiles, getOutputs, getText, readMessage, type UiMessage } from './ui-messages.ts';
 import { toRunId } from './ui-stream.ts';
 
 /** A request of `useChat`, before the chat is known. */
@@ -67,7 +60,6 @@ export function toCompatibleRequest(
   call: CompatibleCall,
   given: UiRequest,
   stored: StoredChat | null,
-  rules: FileRules,
 ): CompatibleRequest {
   const { request, settings, ignored } = call;
   const { body, chatId, messages, replaces } = given;
@@ -75,13 +67,13 @@ export function toCompatibleRequest(
   const isUsers = last.role === 'user';
   const message = isUsers ? getText(last) : '';
   if (message.length > MAX_MESSAGE) throw body.refusal('messages', `must have at most ${MAX_MESSAGE} characters each`);
-  const attachments = isUsers ? getFiles(last, rules) : [];
+  const attachments = isUsers ? getFiles(last, call.parts) : [];
   const agent = body.text('agent');
   const consumerId = readConsumer(body, call);
-  const userContext = readContext(body, call, rules.limits.userContextBytes);
+  const userContext = readContext(body, call);
   const clientTools = readTools(body);
   const isNew = stored === null;
-  const history = isNew ? readHistory(given, rules) : [];
+  const history = isNew ? readHistory(given, call.parts) : [];
   const sent = given.system.map((one) => ({ name: one.fields.nameOf('parts'), text: getText(one) }));
   const instructions = callerInstructions(sent, { settings, ignored, request });
   for (const name of body.unread) ignored.add(name);
@@ -111,14 +103,13 @@ function readConsumer(body: Fields, { request }: Pick<CompatibleCall, 'request'>
   return headerConsumer(request) ?? (inBody === '' ? null : inBody);
 }
 
-function readContext(body: Fields, { request }: Pick<CompatibleCall, 'request'>, maxBytes: number): unknown {
+function readContext(body: Fields, { request }: Pick<CompatibleCall, 'request'>): unknown {
   const context = body.any('user_context');
   if (context === null) return null;
   if (request.clientToken !== null) {
     throw body.refusal('user_context', 'cannot be sent with a client token; your backend sets it as `userContext`');
   }
-  if (Buffer.byteLength(JSON.stringify(context)) <= maxBytes) return context;
-  throw body.refusal('user_context', `must be at most ${maxBytes} bytes of JSON`);
+  return context;
 }
 
 function readTools(body: Fields) {
@@ -128,7 +119,7 @@ function readTools(body: Fields) {
 }
 
 /** The messages before the newest one. */
-function readHistory({ messages }: UiRequest, rules: FileRules) {
+function readHistory({ messages }: UiRequest, rules: PartRules) {
   const turns = new HistoryTurns();
   const last = messages.at(-1) as UiMessage;
   for (const message of last.role === 'user' ? messages.slice(0, -1) : messages) addToHistory(turns, message, rules);

@@ -1,15 +1,12 @@
 import type { RequestAttachment } from '../../../attachments/request-attachment.ts';
 import type { RequestAnswer } from '../../../domain/question/question.ts';
-import { inlineAttachment } from '../../body/inline-attachment.ts';
+import { inlineAttachment } from '../../body/inline-file.ts';
 import { isDataUrl } from '../../body/inline-image.ts';
 import { fileByUrl, imageByUrl } from '../../body/request-attachments.ts';
-import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { Fields } from '../fields.ts';
 import type { HistoryTurns } from '../history-turns.ts';
+import type { PartRules } from '../message-parts.ts';
 import { toQuestionId } from '../question-calls.ts';
-
-/** What files in messages may be. */
-export type FileRules = Pick<CompatibleDeps, 'fetchAllow' | 'limits'>;
 
 /** A message of `useChat`. */
 export interface UiMessage {
@@ -36,15 +33,15 @@ export const getText = ({ parts }: UiMessage): string =>
     .map((part) => part.requiredText('text'))
     .join('\n');
 
-export function getFiles({ parts }: UiMessage, rules: FileRules): RequestAttachment[] {
+export function getFiles({ parts }: UiMessage, rules: PartRules): RequestAttachment[] {
   return parts.filter((part) => part.requiredText('type') === 'file').map((part) => readFile(part, rules));
 }
 
-function readFile(part: Fields, { fetchAllow, limits }: FileRules): RequestAttachment {
+function readFile(part: Fields, { fetchAllow, inline }: PartRules): RequestAttachment {
   const url = part.requiredText('url');
   const isImage = part.requiredText('mediaType').startsWith('image/');
   if (isDataUrl(url)) {
-    const file = inlineAttachment(url, limits, { filename: part.text('filename') });
+    const file = inlineAttachment(inline.file(url), { filename: part.text('filename') });
     if ('problem' in file) throw part.refusal('url', file.problem);
     return file;
   }
@@ -106,7 +103,7 @@ function toAnswer({ callId, state, ofServer, part }: ToolPart): RequestAnswer | 
 }
 
 /** Adds a message to the history of a new chat. System messages are instructions. */
-export function addToHistory(turns: HistoryTurns, message: UiMessage, rules: FileRules): void {
+export function addToHistory(turns: HistoryTurns, message: UiMessage, rules: PartRules): void {
   if (message.role === 'user') turns.user(getText(message), getFiles(message, rules));
   if (message.role !== 'assistant') return;
   for (const part of message.parts) {

@@ -4,4 +4,5 @@ export const MCP: CompatibleApi = {
   name: 'mcp',
   path: '/mcp',
   memberField: 'The header `X-Runwire-Consumer-Id`',
+  contextField: 'The user context',
 };

@@ -12,6 +12,7 @@ export const OPENAI: CompatibleApi = {
   name: 'openai',
   path: '/openai/v1',
   memberField: '`safety_identifier`, `user` or the header `X-Runwire-Consumer-Id`',
+  contextField: '`X-Runwire-Context`',
   translate: (refusal) => (refusal.code === 'unknown_agent' ? new Refusal('model_not_found') : refusal),
   errorBody: (refusal, status) => openaiError(refusal, status, refusal.details.runId),
   errorHeaders: (refusal, status, hasNoRun): Record<string, string> => {

@@ -24,7 +24,7 @@ import { readMessages } from './read-messages.ts';
 
 /** `POST /chat/completions`: starts a run, and answers with its chunks or its completion. */
 export async function createChatCompletion(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const { completion, answers, chunks } = readRequest(deps, call);
+  const { completion, answers, chunks } = readRequest(call);
   const started = await deps.starts.admit(OPENAI, call, await continueAsking(deps, call, completion, answers));
   const { runId } = started.admission;
   const encoder =
@@ -46,12 +46,12 @@ interface CreateRequest {
   readonly chunks: ChunkOptions | null;
 }
 
-function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest {
+function readRequest(call: CompatibleCall): CreateRequest {
   const { request } = call;
   const body = Fields.of(request.body);
   const isStream = body.flag('stream') ?? false;
   const includeUsage = body.object('stream_options')?.flag('include_usage') ?? false;
-  const input = readMessages(body, deps);
+  const input = readMessages(body, call.parts);
   refuseUnsupported(body);
   refuseOthers(body);
   const outputSchema = readOutputSchema(body.object('response_format'), (format) => format.object('json_schema'));

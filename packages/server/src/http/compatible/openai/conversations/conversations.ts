@@ -1,4 +1,5 @@
 import { createChat } from '../../../../admission/create-chat.ts';
+import { historyProblem } from '../../../../domain/chat/imported-turn.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
 import { ownersQuery } from '../../../route.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
@@ -23,7 +24,9 @@ const conversationJson = ({ chatId, createdAt, metadata }: Chat) => ({
 export async function createConversation(deps: CompatibleDeps, call: CompatibleCall) {
   const body = Fields.of(call.request.body ?? {});
   const metadata = readMetadata(body);
-  const history = readItems(body, 'items', deps);
+  const history = readItems(body, 'items', call.parts);
+  const problem = historyProblem(history);
+  if (problem !== null) throw new Refusal('invalid_request', problem);
   const { integrationId } = call.scope;
   noteIgnored(body, call);
   const consumerId = headerConsumer(call.request);

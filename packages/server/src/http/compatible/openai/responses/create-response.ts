@@ -35,7 +35,7 @@ interface CreateRequest {
 
 /** `POST /responses`: starts a run, and answers with its events or its object. */
 export async function createResponse(deps: CompatibleDeps, call: CompatibleCall): Promise<unknown> {
-  const { isStream, isBackground, input, ...read } = readRequest(deps, call);
+  const { isStream, isBackground, input, ...read } = readRequest(call);
   const completion = await withHistory(deps, call, read.completion, input);
   const started = await deps.starts.admit(OPENAI, call, completion);
   const { runId } = started.admission;
@@ -56,12 +56,12 @@ export async function createResponse(deps: CompatibleDeps, call: CompatibleCall)
   return call.reply;
 }
 
-function readRequest(deps: CompatibleDeps, call: CompatibleCall): CreateRequest {
+function readRequest(call: CompatibleCall): CreateRequest {
   const body = Fields.of(call.request.body);
   const isStream = body.flag('stream') ?? false;
   const isBackground = body.flag('background') ?? false;
   const isStored = body.flag('store') ?? true;
-  const input = readInput(body, deps);
+  const input = readInput(body, call.parts);
   const previous = body.text('previous_response_id');
   const conversation = readConversation(body);
   const chatId = conversation ?? call.request.clientToken?.chatId ?? null;
