@@ -74,7 +74,7 @@ export const webhookVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('webhook-pending');
       await button(page, 'Change').click();
       await dialog(page).getByLabel('Description').fill(visit.unique('Theirs'));
-      await dialog(page).getByLabel('All, also those of later versions').check();
+      await dialog(page).getByLabel('All, also types of later versions').check();
       await visit.checkPage('webhook-change');
       await button(page, 'Save').click();
       await title(page, visit.unique('Theirs'));

@@ -39,7 +39,7 @@ export function EndpointFields({ endpoint }: EndpointFieldsProps) {
         <div className="row">
           <label className="check">
             <input type="radio" name="which" value="all" checked={isAll} onChange={() => setAll(true)} />
-            All, also those of later versions
+            All, also types of later versions
           </label>
           <label className="check">
             <input type="radio" name="which" value="some" checked={!isAll} onChange={() => setAll(false)} />

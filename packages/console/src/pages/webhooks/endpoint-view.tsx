@@ -141,7 +141,7 @@ export function EndpointView({ integration, endpoint }: EndpointViewProps) {
             finish('The endpoint is deleted.');
           }}
         >
-          <p>Events are not sent to it any more, also those that wait for an attempt. Its deliveries are deleted.</p>
+          <p>Nothing is sent to it any more. Its deliveries are deleted, also the pending ones.</p>
         </ConfirmDialog>
       )}
     </Page>

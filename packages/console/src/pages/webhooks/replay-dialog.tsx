@@ -34,8 +34,8 @@ export function ReplayDialog({ integration, endpointId, onClose, onReplayed }: R
         }}
       >
         <p>
-          Events of this time are sent once more, also those that were delivered. They have their old{' '}
-          <code>webhook-id</code>, so a receiver that remembers it ignores what it knows.
+          Events of this time are sent once more, also delivered ones. They have their old <code>webhook-id</code>, so a
+          receiver that remembers it ignores what it knows.
         </p>
         <TimeFilter
           label="From"
