@@ -10,7 +10,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-9-/,
   /^contract-19-/,
   /^contract-21-/,
-  /^contract-23-first-token/,
+  /^contract-23-(first-token|latency)/,
   /^agents-14-/,
   /^compatible-19-/,
   /^agents-15-(published|all-or-nothing|conflicts|quota|file-changed)$/,

@@ -78,6 +78,7 @@ for items in [all.integrations.list(), all.keys.list(limit=1), all.owners.list()
     assert len([item async for item in items]) > 0
 page = await all.chats.list(limit=1).page()
 assert len((await all.chats.list(limit=1).page(page["nextCursor"]))["items"]) == 1
+assert (await all.usage.latency(model="scripted/model"))["items"][0]["runs"] == 1
 assert b"usageRequestId" in await (await all.usage.csv()).read()
 assert (await (await all.nodes.metrics()).read()).startswith(b"# HELP")
 me = await all.me.get()

@@ -132,7 +132,7 @@ test('counts admissions by outcome and refusals by code, without writes', async 
 });
 
 test('metrics show runs, streams and the times of model and store', async (t) => {
-  cites(t, 'contract-3-metrics');
+  cites(t, 'contract-3-metrics', 'contract-23-histograms');
   const before = await metrics();
   const held = await rig.hold({});
   const during = await metrics();
@@ -145,6 +145,14 @@ test('metrics show runs, streams and the times of model and store', async (t) =>
   const model = '{model="scripted/model"}';
   const grown = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
   assert.equal(grown(`runwire_model_first_token_seconds_count${model}`), 1, 'once a response, not once a token');
+  const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="scripted",gen_ai_request_model="model"';
+  for (const name of ['operation_duration_seconds', 'operation_time_to_first_chunk_seconds'])
+    assert.equal(grown(`gen_ai_client_${name}_count{${genAi}}`), 1, name);
+  for (const [type, tokens] of [
+    ['input', 10],
+    ['output', 5],
+  ] as const)
+    assert.equal(grown(`gen_ai_client_token_usage_sum{${genAi},gen_ai_token_type="${type}"}`), tokens);
   assert.equal(grown('runwire_run_first_token_seconds_count'), 1);
   assert.equal(grown('runwire_run_seconds_count{status="completed"}'), 1);
   assert.ok((now.get('runwire_run_seconds_sum{status="completed"}') ?? 0) > 0);

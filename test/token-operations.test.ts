@@ -28,7 +28,7 @@ const TABLE: Readonly<Record<Permission, string>> = {
 const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
-  createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage deleteFile
+  createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;

@@ -83,6 +83,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
     { path: `${HOME}/usage/summary?groupBy=day&splitBy=model`, times: 2 },
     { path: `${HOME}/usage/summary?groupBy=consumer`, times: 2 },
   ],
+  summariseLatency: () => [{ path: `${HOME}/latency`, times: 2 }],
   getCompletionV2: ({ sizes }) => [
     // A new run after a long history, a run with a long message, and replays of a long run.
     ...post('/get_completion_v2', { ...MEMBER, usageRequestId: 'next', chatId: 'short', message: 'Hello' }, 200),

@@ -10,6 +10,7 @@ import { addFileCommands } from './commands/files.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstallationCommands } from './commands/installation.ts';
 import { addIntegrationCommands } from './commands/integrations.ts';
+import { addLatencyCommand } from './commands/latency.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { addOwnerCommands } from './commands/owners.ts';
@@ -47,6 +48,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   program.commandsGroup('Members and usage:');
   addMemberCommands(program, context);
   addUsageCommand(program, context);
+  addLatencyCommand(program, context);
   addRecordsCommand(program, context);
   program.commandsGroup('Integrations and access:');
   addIntegrationCommands(program, context);

@@ -33,6 +33,7 @@ export const RESOURCES = {
     list: 'GET /v2/integrations/:apiIntegrationId/usage',
     summary: 'GET /v2/integrations/:apiIntegrationId/usage/summary',
     csv: 'GET /v2/integrations/:apiIntegrationId/usage',
+    latency: 'GET /v2/integrations/:apiIntegrationId/latency',
   },
   files: {
     list: 'GET /v2/integrations/:apiIntegrationId/files',

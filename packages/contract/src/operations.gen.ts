@@ -8,6 +8,7 @@ import type {
   Adjustment,
   AdjustmentList,
   CreateAdjustmentRequest,
+  LatencySummary,
   UsageRecordList,
   UsageSummary,
   CancelResult,
@@ -460,6 +461,29 @@ export interface ListUsageParameters {
   cursor?: string | undefined;
 }
 
+export interface SummariseLatencyParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Only runs that were started at this agent.
+   */
+  agent?: string | undefined;
+  /**
+   * Only runs that used this model (`provider/model`).
+   */
+  model?: string | undefined;
+  /**
+   * Only runs that were admitted at this time or later.
+   */
+  from?: string | undefined;
+  /**
+   * Only runs that were admitted before this time.
+   */
+  to?: string | undefined;
+}
+
 export interface SummariseUsageParameters {
   /**
    * Identifier of the integration.
@@ -871,6 +895,10 @@ export interface Operations {
    * List usage records, newest first.
    */
   listUsage: { input: ListUsageParameters; answer: UsageRecordList };
+  /**
+   * Show how long runs took, by day.
+   */
+  summariseLatency: { input: SummariseLatencyParameters; answer: LatencySummary };
   /**
    * Add up usage by day, member, agent or model.
    */

@@ -56,6 +56,8 @@ export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatI
 
 export const listUsage = 'GET /v2/integrations/:apiIntegrationId/usage';
 
+export const summariseLatency = 'GET /v2/integrations/:apiIntegrationId/latency';
+
 export const summariseUsage = 'GET /v2/integrations/:apiIntegrationId/usage/summary';
 
 export const createIntegration = 'POST /v2/integrations';

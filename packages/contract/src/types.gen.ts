@@ -552,6 +552,65 @@ export interface CreateAdjustmentRequest {
 }
 
 /**
+ * How long runs took, by day.
+ */
+export interface LatencySummary {
+  /**
+   * Runs that were admitted at this time or later.
+   */
+  from: string;
+  /**
+   * Runs that were admitted before this time.
+   */
+  to: string;
+  /**
+   * The days with completed runs, newest first.
+   *
+   * Items: How long completed runs took in one day.
+   */
+  items: {
+    /**
+     * The day in UTC, such as `2030-01-31`.
+     */
+    day: string;
+    /**
+     * The completed runs from which the times were taken.
+     */
+    runs: number;
+    /**
+     * True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read.
+     */
+    sampled: boolean;
+    /**
+     * From admission to the end.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    };
+    /**
+     * From admission to the first output. Null if no run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+  }[];
+}
+
+/**
  * What one run used and was charged.
  */
 export interface RunUsageRecord {
@@ -625,7 +684,7 @@ export interface RunUsageRecord {
    */
   periodStart: string | null;
   /**
-   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
   /**
@@ -882,7 +941,7 @@ export interface Run {
    */
   usage: Usage | null;
   /**
-   * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+   * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
 }
@@ -966,7 +1025,7 @@ export interface Step {
    */
   usage: Usage | null;
   /**
-   * From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it is not known.
+   * From the start of a model step to its first output. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
   /**

@@ -394,6 +394,22 @@ class AsyncUsageApi(AsyncResource):
             },
         )
 
+    async def latency(
+        self,
+        *,
+        agent: str | None = None,
+        model: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        integration: str | None = None,
+    ) -> models.LatencySummary:
+        """Show how long runs took, by day."""
+        answer: models.LatencySummary = await self._json(
+            "GET /v2/integrations/:apiIntegrationId/latency",
+            {"agent": agent, "model": model, "from": from_, "to": to, "apiIntegrationId": integration},
+        )
+        return answer
+
 
 class AsyncFilesApi(AsyncResource):
     """Operations of `client.files`."""

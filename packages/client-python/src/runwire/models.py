@@ -618,6 +618,41 @@ class IntegrationList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+LatencySummary = TypedDict(
+    "LatencySummary",
+    {
+        "from": "str",
+        "to": "str",
+        "items": "list[LatencySummaryItemsItem]",
+    },
+)
+"""How long runs took, by day."""
+
+
+class LatencySummaryItemsItem(TypedDict):
+    """How long completed runs took in one day."""
+
+    day: str
+    """The day in UTC, such as `2030-01-31`."""
+    runs: int
+    """The completed runs from which the times were taken."""
+    sampled: bool
+    """True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read."""
+    durationMs: LatencySummaryItemsItemDurationMs
+    """From admission to the end."""
+    firstTokenMs: LatencySummaryItemsItemDurationMs | None
+    """From admission to the first output. Null if no run has one."""
+
+
+class LatencySummaryItemsItemDurationMs(TypedDict):
+    """From admission to the end."""
+
+    p50: int
+    """The median: half the runs took at most this time, in milliseconds."""
+    p95: int
+    """The 95th percentile in milliseconds."""
+
+
 class Me(TypedDict):
     """The owner and the API key of this request."""
 
@@ -810,9 +845,7 @@ class Run(TypedDict):
     usage: Usage | None
     """Tokens that models used."""
     firstTokenMs: int | None
-    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
-    not known.
-    """
+    """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
 
 
 class RunError(TypedDict):
@@ -859,9 +892,7 @@ class RunUsageRecord(TypedDict):
     periodStart: str | None
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None
-    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
-    not known.
-    """
+    """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
     startedAt: str | None
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
@@ -993,8 +1024,8 @@ class Step(TypedDict):
     usage: Usage | None
     """Tokens that models used."""
     firstTokenMs: int | None
-    """From the start of a model step to the first output of the model. In milliseconds; null if there is none, or it
-    is not known.
+    """From the start of a model step to its first output. In milliseconds; null if there is none, or it is not
+    known.
     """
     error: RunError | None
     """Why the step failed. Null if it did not fail."""

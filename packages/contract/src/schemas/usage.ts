@@ -116,7 +116,7 @@ export const RunUsageRecord = named(
       periodStart: nullable(
         time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
       ),
-      firstTokenMs: firstTokenMs('From the admission of the run to the first output of a model.'),
+      firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
       startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
       completedAt: nullable(time('When the run ended. Null if it has not ended.')),
     },
@@ -219,5 +219,37 @@ export const UsageSummary = named(
       nextCursor,
     },
     { description: 'Usage, added up by day, member, agent or model.' },
+  ),
+);
+
+const percentiles = (description: string) =>
+  Type.Object(
+    {
+      p50: count('The median: half the runs took at most this time, in milliseconds.'),
+      p95: count('The 95th percentile in milliseconds.'),
+    },
+    { description },
+  );
+
+const dayLatency = Type.Object(
+  {
+    day: text('The day in UTC, such as `2030-01-31`.'),
+    runs: count('The completed runs from which the times were taken.'),
+    sampled: flag('True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read.'),
+    durationMs: percentiles('From admission to the end.'),
+    firstTokenMs: nullable(percentiles('From admission to the first output. Null if no run has one.')),
+  },
+  { description: 'How long completed runs took in one day.' },
+);
+
+export const LatencySummary = named(
+  'LatencySummary',
+  Type.Object(
+    {
+      from: time('Runs that were admitted at this time or later.'),
+      to: time('Runs that were admitted before this time.'),
+      items: Type.Array(dayLatency, { description: 'The days with completed runs, newest first.' }),
+    },
+    { description: 'How long runs took, by day.' },
   ),
 );

@@ -101,12 +101,15 @@ async function askModel(
   });
   let usage: Usage;
   let isCut = false;
+  const calledAt = performance.now();
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
     const result = await model.call(modelRequest(scope, input, model, step), assembly, callSignal);
     usage = result.usage === null ? usedBy(assembly, inputBytes, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
+    progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, null);
   } catch (error) {
+    progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, toErrorType(error, signal));
     usage = usedBy(assembly, inputBytes, assembly.hasBegun);
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && !signal.aborted && (assembly.isTooLong || isCutShort(error));
@@ -169,6 +172,12 @@ function usedBy(assembly: ResponseAssembly, inputBytes: number, hasBegun: boolea
     ...assembly.reportedInput,
   };
   return addUsage(assembly.earlierUsage, whole);
+}
+
+/** The code of a failed call, as traces and metrics report it. */
+function toErrorType(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'cancelled';
+  return error instanceof ModelFailure ? error.code : 'internal_error';
 }
 
 const isCutShort = (error: unknown) => error instanceof ModelFailure && error.problem === 'cut_short';

@@ -18,6 +18,8 @@ import type { PromptItem } from './ports.ts';
 export interface ProgressWatcher {
   /** Called once per response, when the model begins to answer. */
   onFirstOutput(afterMs: number, model: string): void;
+  /** Called once per call of a model, when it ends. `errorType` is null if the model answered. */
+  onCallEnd(durationMs: number, model: string, errorType: string | null): void;
   /** Called once per call of a model, when it ends. */
   onUsage(usage: Usage, model: string): void;
 }

@@ -95,6 +95,10 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.#hasOutput = true;
   }
 
+  onCallEnd(durationMs: number, model: string, errorType: string | null): void {
+    this.deps.metrics.calledModel(model, durationMs, errorType);
+  }
+
   onUsage(usage: Usage, model: string): void {
     this.deps.metrics.usedTokens(model, usage);
   }

@@ -28,6 +28,7 @@ import { DEFAULT_LIMIT } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
 import { ClosedDays } from './closed-days.ts';
+import { Latency, type LatencyQuery } from './latency.ts';
 import { runItem, runJson } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
@@ -54,6 +55,7 @@ export class RunReads {
   readonly #eventLog: EventLog;
   readonly #pages: LargePages;
   readonly #closedDays = new ClosedDays();
+  readonly #latency = new Latency(this.#closedDays);
 
   constructor(store: Store, ids: ErasedIds, eventLog: EventLog, pages: LargePages) {
     this.#store = store;
@@ -143,5 +145,9 @@ export class RunReads {
   usageSummary(takeTurn: TakeTurn, integrationId: IntegrationId, query: SummaryQuery) {
     const source = { reads: this.#store.reads, takeTurn, closedDays: this.#closedDays };
     return usageSummary(source, integrationId, query);
+  }
+
+  latency(takeTurn: TakeTurn, integrationId: IntegrationId, query: LatencyQuery) {
+    return this.#latency.summary({ reads: this.#store.reads, takeTurn }, integrationId, query);
   }
 }

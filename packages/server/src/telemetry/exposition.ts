@@ -153,43 +153,46 @@ export class Info implements Metric {
   }
 }
 
-/** A histogram of durations. They are observed in milliseconds and shown in seconds, the unit of Prometheus. */
+/** A histogram. Durations are observed in milliseconds and shown in seconds, the unit of Prometheus. */
 export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #boundsMs: readonly number[];
+  readonly #bounds: readonly number[];
+  /** The factor by which observed values are larger than shown ones. */
+  readonly #perUnit: number;
   readonly #series = new SeriesByLabels((labels) => ({
     labels,
-    counts: new Array<number>(this.#boundsMs.length + 1).fill(0),
-    sumMs: 0,
+    counts: new Array<number>(this.#bounds.length + 1).fill(0),
+    sum: 0,
   }));
 
-  constructor(name: string, help: string, boundsMs: readonly number[]) {
+  constructor(name: string, help: string, bounds: readonly number[], perUnit = 1000) {
     this.#name = name;
     this.#help = help;
-    this.#boundsMs = boundsMs;
+    this.#bounds = bounds;
+    this.#perUnit = perUnit;
   }
 
-  observe(ms: number, labels: Labels = {}): void {
+  observe(value: number, labels: Labels = {}): void {
     const series = this.#series.of(labels);
-    const found = this.#boundsMs.findIndex((bound) => ms <= bound);
-    const index = found === -1 ? this.#boundsMs.length : found;
+    const found = this.#bounds.findIndex((bound) => value <= bound);
+    const index = found === -1 ? this.#bounds.length : found;
     series.counts[index] = (series.counts[index] ?? 0) + 1;
-    series.sumMs += ms;
+    series.sum += value;
   }
 
   lines(): string[] {
     const lines = head(this.#name, 'histogram', this.#help);
-    for (const { labels, counts, sumMs } of this.#series.all) {
+    for (const { labels, counts, sum } of this.#series.all) {
       const key = labelText(labels);
       let total = 0;
       for (const [index, count] of counts.entries()) {
         total += count;
-        const bound = this.#boundsMs[index];
-        const le = bound === undefined ? '+Inf' : String(bound / 1000);
+        const bound = this.#bounds[index];
+        const le = bound === undefined ? '+Inf' : String(bound / this.#perUnit);
         lines.push(`${this.#name}_bucket${labelText({ ...labels, le })} ${total}`);
       }
-      lines.push(`${this.#name}_sum${key} ${sumMs / 1000}`, `${this.#name}_count${key} ${total}`);
+      lines.push(`${this.#name}_sum${key} ${sum / this.#perUnit}`, `${this.#name}_count${key} ${total}`);
     }
     return lines;
   }

@@ -20,6 +20,7 @@ test('models after the fiftieth share one label', () => {
   const metrics = new Metrics();
   for (let n = 1; n <= 60; n += 1) {
     metrics.firstOutput(`openai/model-${n}`, 10);
+    metrics.calledModel(`openai/model-${n}`, 20, null);
     metrics.usedTokens(`openai/model-${n}`, { inputTokens: 3, cachedTokens: 0, outputTokens: 1, reasoningTokens: 0 });
   }
   const lines = metrics.text(probes).split('\n');
@@ -27,4 +28,8 @@ test('models after the fiftieth share one label', () => {
   assert.equal(inputs.length, 51);
   assert.equal(inputs.at(-1), 'runwire_tokens_total{model="other",kind="input"} 30');
   assert.ok(lines.includes('runwire_model_first_token_seconds_count{model="other"} 10'));
+  const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="other",gen_ai_request_model="other"';
+  assert.ok(lines.includes(`gen_ai_client_operation_duration_seconds_count{${labels}} 10`));
+  assert.ok(lines.includes(`gen_ai_client_operation_time_to_first_chunk_seconds_count{${labels}} 10`));
+  assert.ok(lines.includes(`gen_ai_client_token_usage_sum{${labels},gen_ai_token_type="input"} 30`));
 });

@@ -10,6 +10,11 @@ const LOOP_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
 
 const RECENT_LAG_MS = 10_000;
 
+// The buckets that the GenAI conventions of OpenTelemetry recommend.
+const CALL_MS = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480, 40_960, 81_920];
+const CHUNK_MS = [1, 5, 10, 20, 40, 60, 80, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10_000];
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
 /** Agencies can name any number of models. Those after the first 50 share the label `other`. */
 const MAX_MODELS = 50;
 
@@ -25,6 +30,30 @@ interface McpServerReading {
   readonly server: string;
   readonly state: string;
 }
+
+/** The labels of a model that the GenAI conventions name. Made once per model. */
+interface GenAiLabels {
+  readonly call: Readonly<Record<string, string>>;
+  readonly input: Readonly<Record<string, string>>;
+  readonly output: Readonly<Record<string, string>>;
+}
+
+function toGenAiLabels(model: string): GenAiLabels {
+  const at = model.indexOf('/');
+  const call = {
+    gen_ai_operation_name: 'chat',
+    gen_ai_provider_name: at === -1 ? model : model.slice(0, at),
+    gen_ai_request_model: model.slice(at + 1),
+  };
+  return {
+    call,
+    input: { ...call, gen_ai_token_type: 'input' },
+    output: { ...call, gen_ai_token_type: 'output' },
+  };
+}
+
+const OTHER = 'other';
+const OTHER_LABELS = toGenAiLabels(OTHER);
 
 /** Figures that other parts of the server keep. They are read when the metrics are shown. */
 export interface Probes {
@@ -74,6 +103,22 @@ export class Metrics {
   readonly #tokens = new Counter(
     'runwire_tokens_total',
     'Tokens of model calls, by model and kind. Cached tokens are part of input, reasoning tokens are part of output.',
+  );
+  readonly #callDuration = new Histogram(
+    'gen_ai_client_operation_duration_seconds',
+    'Duration of model calls, by provider and model; failed calls also by error type.',
+    CALL_MS,
+  );
+  readonly #firstChunk = new Histogram(
+    'gen_ai_client_operation_time_to_first_chunk_seconds',
+    'Time from a model call to its first output, by provider and model.',
+    CHUNK_MS,
+  );
+  readonly #callTokens = new Histogram(
+    'gen_ai_client_token_usage',
+    'Tokens per model call, by provider, model and token type.',
+    TOKENS,
+    1,
   );
   readonly #requests = new Counter(
     'runwire_http_requests_total',
@@ -148,7 +193,7 @@ export class Metrics {
   );
 
   readonly #process = processMetrics();
-  readonly #models = new Set<string>();
+  readonly #models = new Map<string, GenAiLabels>();
 
   /** Called once per answer. `route` is null if there is none for the method and path of the request. */
   answered(method: string, route: string | null, status: number, afterMs: number): void {
@@ -181,7 +226,15 @@ export class Metrics {
 
   /** Called once per response of a model. */
   firstOutput(model: string, afterMs: number): void {
-    this.#firstToken.observe(afterMs, { model: this.#modelLabel(model) });
+    const label = this.#modelLabel(model);
+    this.#firstToken.observe(afterMs, { model: label });
+    this.#firstChunk.observe(afterMs, this.#genAiLabels(label).call);
+  }
+
+  /** Called once per call of a model, when it ends. `errorType` is null if the call succeeded. */
+  calledModel(model: string, durationMs: number, errorType: string | null): void {
+    const { call } = this.#genAiLabels(this.#modelLabel(model));
+    this.#callDuration.observe(durationMs, errorType === null ? call : { ...call, error_type: errorType });
   }
 
   /** Called once per call of a model, when it ends. */
@@ -191,11 +244,20 @@ export class Metrics {
     this.#tokens.add({ model: label, kind: 'cached' }, usage.cachedTokens);
     this.#tokens.add({ model: label, kind: 'output' }, usage.outputTokens);
     this.#tokens.add({ model: label, kind: 'reasoning' }, usage.reasoningTokens);
+    const { input, output } = this.#genAiLabels(label);
+    this.#callTokens.observe(usage.inputTokens, input);
+    this.#callTokens.observe(usage.outputTokens, output);
   }
 
   #modelLabel(model: string): string {
-    if (this.#models.size < MAX_MODELS) this.#models.add(model);
-    return this.#models.has(model) ? model : 'other';
+    if (this.#models.has(model)) return model;
+    if (this.#models.size >= MAX_MODELS) return OTHER;
+    this.#models.set(model, toGenAiLabels(model));
+    return model;
+  }
+
+  #genAiLabels(label: string): GenAiLabels {
+    return this.#models.get(label) ?? OTHER_LABELS;
   }
 
   /** The page that Prometheus reads. */
@@ -253,6 +315,9 @@ export class Metrics {
       this.nodesFenced,
       this.agencyFaults,
       this.#firstToken,
+      this.#callDuration,
+      this.#firstChunk,
+      this.#callTokens,
       this.#eventLag,
       this.commit,
       this.sync,

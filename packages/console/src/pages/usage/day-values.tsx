@@ -1,12 +1,7 @@
-import { formatDay, formatNumber } from '../../lib/format.ts';
+import { formatDay } from '../../lib/format.ts';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 import { swatchClass } from './usage-legend.tsx';
-
-/** The position of the bars in the plot, in pixels of CSS. */
-export interface PlotArea {
-  readonly left: number;
-  readonly width: number;
-}
 
 type NameOf = (series: Series) => string;
 
@@ -14,11 +9,11 @@ const addUp = (series: readonly Series[], day: number) =>
   series.reduce((sum, { values }) => sum + (values[day] ?? 0), 0);
 
 /** The values of a day as a sentence, for screen readers. */
-export function dayText(days: readonly string[], series: readonly Series[], getName: NameOf, day: number): string {
+export function dayText({ days, series, getName, day, style }: Omit<DayValuesProps, 'area'>): string {
   const values = series
     .filter((one) => (one.values[day] ?? 0) > 0)
-    .map((one) => `${getName(one)} ${formatNumber(one.values[day] ?? 0)}`);
-  if (values.length > 1) values.push(`all ${formatNumber(addUp(series, day))}`);
+    .map((one) => `${getName(one)} ${style.format(one.values[day] ?? 0)}`);
+  if (style.isStacked && values.length > 1) values.push(`all ${style.format(addUp(series, day))}`);
   return `${formatDay(days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
 }
 
@@ -28,10 +23,11 @@ interface DayValuesProps {
   readonly getName: NameOf;
   readonly day: number;
   readonly area: PlotArea;
+  readonly style: PlotStyle;
 }
 
 /** Marks a day of the plot, and shows its values beside it. */
-export function DayValues({ days, series, getName, day, area }: DayValuesProps) {
+export function DayValues({ days, series, getName, day, area, style }: DayValuesProps) {
   const width = area.width / days.length;
   const left = area.left + day * width;
   const isInFirstHalf = day < days.length / 2;
@@ -49,13 +45,13 @@ export function DayValues({ days, series, getName, day, area }: DayValuesProps) 
           <span key={one.key ?? ''} className="plot-value">
             <span className={swatchClass(series, index)} />
             <bdi className="ellipsis">{getName(one)}</bdi>
-            <span className="number">{formatNumber(one.values[day] ?? 0)}</span>
+            <span className="number">{style.format(one.values[day] ?? 0)}</span>
           </span>
         ))}
-        {shown.length > 1 && (
+        {style.isStacked && shown.length > 1 && (
           <span className="plot-value">
             <span className="plot-all">All</span>
-            <span className="number">{formatNumber(addUp(series, day))}</span>
+            <span className="number">{style.format(addUp(series, day))}</span>
           </span>
         )}
       </div>

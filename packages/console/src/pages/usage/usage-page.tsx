@@ -6,6 +6,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { CsvButton } from './csv-button.tsx';
+import { LatencyReport } from './latency-report.tsx';
 import { MEASURES, SPLITS, type UsageFilters, usageQuery } from './usage-data.ts';
 import { UsageFiltersForm, type UsageSearch } from './usage-filters.tsx';
 import { periodError, readPeriod } from './usage-period.ts';
@@ -41,7 +42,7 @@ export function UsagePage() {
   };
   const isReady = usage.data !== undefined && settings.data !== undefined;
   return (
-    <Page title="Usage" lead="Tokens, runs and charge of this integration by day. Days begin at 00:00 UTC.">
+    <Page title="Usage" lead="Tokens, runs, charge and latency of this integration by day. Days begin at 00:00 UTC.">
       <UsageFiltersForm
         integration={integration}
         filters={filters}
@@ -64,6 +65,7 @@ export function UsagePage() {
             <UsageReport usage={usage.data} measure={measure} unit={unit} />
           )}
           <CsvButton integration={integration} filters={filters} />
+          {usage.data.days.length > 0 && <LatencyReport integration={integration} filters={filters} />}
         </div>
       )}
     </Page>

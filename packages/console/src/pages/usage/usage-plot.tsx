@@ -1,8 +1,10 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { DayValues, dayText, type PlotArea } from './day-values.tsx';
-import { drawStackedBars, type PlotColours } from './stacked-bars.ts';
+import { formatCompact, formatNumber } from '../../lib/format.ts';
+import { DayValues, dayText } from './day-values.tsx';
+import { drawPlot, type PlotColours } from './draw-plot.ts';
+import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 import { UsageLegend } from './usage-legend.tsx';
 import './usage.css';
@@ -13,7 +15,11 @@ interface UsagePlotProps {
   readonly days: readonly string[];
   readonly series: readonly Series[];
   readonly getName: (series: Series) => string;
+  /** Stacked bars of numbers unless it is given. */
+  readonly style?: PlotStyle;
 }
+
+const BARS: PlotStyle = { isStacked: true, format: formatNumber, formatAxis: formatCompact };
 
 const HEIGHT_PX = 280;
 
@@ -29,8 +35,8 @@ function listColours(figure: HTMLElement, plot: HTMLElement): PlotColours {
   };
 }
 
-/** Bars by day, with a legend. It is drawn again when its width or the colour scheme changes. */
-export function UsagePlot({ label, days, series, getName }: UsagePlotProps) {
+/** Bars or lines by day, with a legend. It is drawn again when its width or the colour scheme changes. */
+export function UsagePlot({ label, days, series, getName, style = BARS }: UsagePlotProps) {
   const figure = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
@@ -45,7 +51,7 @@ export function UsagePlot({ label, days, series, getName }: UsagePlotProps) {
       const colours = listColours(outer, element);
       const width = element.clientWidth;
       const font = `12px ${fontFamily}`;
-      plot = drawStackedBars(element, { days, series, colours, font, width, height: HEIGHT_PX, onArea: setArea });
+      plot = drawPlot(element, { style, days, series, colours, font, width, height: HEIGHT_PX, onArea: setArea });
     };
     draw();
     const resize = new ResizeObserver(() => {
@@ -61,7 +67,7 @@ export function UsagePlot({ label, days, series, getName }: UsagePlotProps) {
       resize.disconnect();
       plot?.destroy();
     };
-  }, [days, series]);
+  }, [days, series, style]);
   const { day, handlers } = useChosenDay(days.length, area);
   const last = days.length - 1;
   return (
@@ -74,15 +80,15 @@ export function UsagePlot({ label, days, series, getName }: UsagePlotProps) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={day ?? last}
-        aria-valuetext={dayText(days, series, getName, day ?? last)}
+        aria-valuetext={dayText({ days, series, getName, day: day ?? last, style })}
         {...handlers}
       >
         <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} aria-hidden="true" />
         {day !== null && area !== null && (
-          <DayValues days={days} series={series} getName={getName} day={day} area={area} />
+          <DayValues days={days} series={series} getName={getName} day={day} area={area} style={style} />
         )}
       </div>
-      <UsageLegend series={series} getName={getName} />
+      <UsageLegend series={series} getName={getName} style={style} />
     </figure>
   );
 }

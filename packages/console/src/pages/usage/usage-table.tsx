@@ -6,13 +6,16 @@ interface UsageTableProps {
   readonly days: readonly string[];
   /** The columns: the same values as in the plot, and others. */
   readonly columns: readonly { readonly title: string; readonly series: Series; readonly isMinor?: boolean }[];
+  readonly format?: (value: number) => string;
+  /** False if the values of the days do not add up. */
+  readonly hasTotal?: boolean;
 }
 
 /** Enough for a name and for large numbers. */
 const COLUMN_REM = 7;
 
 /** The plot's data, newest day first. */
-export function UsageTable({ caption, days, columns }: UsageTableProps) {
+export function UsageTable({ caption, days, columns, format = formatNumber, hasTotal = true }: UsageTableProps) {
   const rows = days
     .map((day, index) => ({ day, values: columns.map(({ series }) => series.values[index] ?? 0) }))
     .filter(({ values }) => values.some((value) => value !== 0))
@@ -39,22 +42,24 @@ export function UsageTable({ caption, days, columns }: UsageTableProps) {
               <th scope="row">{formatDay(day)}</th>
               {columns.map(({ title, series, isMinor }, index) => (
                 <td key={`${series.key} ${title}`} className={isMinor ? 'end minor' : 'end'}>
-                  {formatNumber(values[index] ?? 0)}
+                  {format(values[index] ?? 0)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            {columns.map(({ title, series, isMinor }) => (
-              <td key={`${series.key} ${title}`} className={isMinor ? 'end minor' : 'end'}>
-                {formatNumber(series.total)}
-              </td>
-            ))}
-          </tr>
-        </tfoot>
+        {hasTotal && (
+          <tfoot>
+            <tr>
+              <th scope="row">Total</th>
+              {columns.map(({ title, series, isMinor }) => (
+                <td key={`${series.key} ${title}`} className={isMinor ? 'end minor' : 'end'}>
+                  {format(series.total)}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </section>
   );

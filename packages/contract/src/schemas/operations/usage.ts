@@ -8,7 +8,7 @@ import {
   pageQuery,
 } from '../operation.ts';
 import { Type } from '../type.ts';
-import { UsageRecordList, UsageSummary, usageGrouping, usageSplit } from '../usage.ts';
+import { LatencySummary, UsageRecordList, UsageSummary, usageGrouping, usageSplit } from '../usage.ts';
 import { integrationExample, json, page, usage, usageRecord } from './examples.ts';
 
 export const listUsage = operation({
@@ -89,6 +89,46 @@ export const summariseUsage = operation({
   },
   responses: {
     200: { description: 'A page of groups.', schema: ref(UsageSummary) },
+    ...integrationRefusals(),
+  },
+});
+
+export const summariseLatency = operation({
+  operationId: 'summariseLatency',
+  method: 'GET',
+  path: `${integrationPath}/latency`,
+  summary: 'Show how long runs took, by day',
+  description:
+    'Median and 95th percentile by day, from completed runs, the newest day first; days without any are left out. By default ' +
+    '`to` is now, and `from` is 00:00 UTC 29 days before. `from` and `to` are at most 366 days apart.',
+  tags: ['Usage'],
+  auth: true,
+  params: Type.Object(integrationParams),
+  query: Type.Object({
+    agent: Type.Optional(text('Only runs that were started at this agent.')),
+    model: Type.Optional(text('Only runs that used this model (`provider/model`).')),
+    ...admissionPeriod,
+  }),
+  example: {
+    params: integrationExample,
+    query: { agent: 'Concierge', from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
+    status: 200,
+    answer: json({
+      from: '2030-01-01T00:00:00.000Z',
+      to: '2030-01-02T00:00:00.000Z',
+      items: [
+        {
+          day: '2030-01-01',
+          runs: 120,
+          sampled: false,
+          durationMs: { p50: 2100, p95: 6400 },
+          firstTokenMs: { p50: 380, p95: 900 },
+        },
+      ],
+    }),
+  },
+  responses: {
+    200: { description: 'The days with completed runs.', schema: ref(LatencySummary) },
     ...integrationRefusals(),
   },
 });

@@ -41,6 +41,10 @@ export function usageRoutes(app: FastifyInstance, { runReads, turns }: UsageRout
   route(app, operations.summariseUsage, async (request, _reply, { integrationId }) =>
     runReads.usageSummary(turnsFor(request.principal), integrationId, request.query),
   );
+
+  route(app, operations.summariseLatency, async (request, _reply, { integrationId }) =>
+    runReads.latency(turnsFor(request.principal), integrationId, request.query),
+  );
 }
 
 async function* prepend(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
