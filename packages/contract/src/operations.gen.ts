@@ -583,7 +583,7 @@ export interface DeleteWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -594,7 +594,7 @@ export interface GetWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -605,11 +605,11 @@ export interface GetWebhookDeliveryParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
 }
@@ -620,7 +620,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -628,7 +628,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   status?: 'pending' | 'delivered' | 'failed' | 'skipped' | undefined;
   /**
-   * Only deliveries of this type.
+   * Only deliveries with this type.
    */
   type?:
     | 'run.completed'
@@ -679,11 +679,11 @@ export interface RedeliverWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
 }
@@ -694,7 +694,7 @@ export interface ReplayWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -705,7 +705,7 @@ export interface RotateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -716,7 +716,7 @@ export interface TestWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -727,7 +727,7 @@ export interface UpdateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
 }
@@ -944,19 +944,19 @@ export interface Operations {
    */
   getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
   /**
-   * List the deliveries of a webhook endpoint, newest first.
+   * List a webhook endpoint’s deliveries, newest first.
    */
   listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
   /**
-   * List the webhook endpoints of an integration, newest first.
+   * List an integration’s webhook endpoints, newest first.
    */
   listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
   /**
-   * Send the event of a delivery once more.
+   * Send a delivery’s event once more.
    */
   redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
   /**
-   * Send stored events of a period once more.
+   * Send stored events once more.
    */
   replayWebhook: { input: ReplayWebhookParameters & ReplayWebhookRequest; answer: WebhookReplay };
   /**

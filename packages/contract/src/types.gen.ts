@@ -3908,11 +3908,11 @@ export interface CreateWebhookRequest {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events?: (
     | '*'
@@ -3937,7 +3937,7 @@ export interface CreateWebhookRequest {
  */
 export interface ReplayWebhookRequest {
   /**
-   * Events of this time or later.
+   * Events at this time or later.
    */
   from: string;
   /**
@@ -3945,11 +3945,11 @@ export interface ReplayWebhookRequest {
    */
   to: string;
   /**
-   * Only events of these types. The default is all types that the endpoint gets.
+   * Only events with these types. The default is all types that the endpoint gets.
    *
    * @minItems 1
    *
-   * Items: A type of event.
+   * Items: An event type.
    */
   types?: (
     | 'run.completed'
@@ -3973,11 +3973,11 @@ export interface UpdateWebhookRequest {
    */
   url?: string | null | undefined;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events?: (
     | '*'
@@ -4002,11 +4002,11 @@ export interface UpdateWebhookRequest {
 }
 
 /**
- * An edit or a start broke the agency of the integration. Sent once for each agency and fault.
+ * An edit or a start broke the integration’s agency. Sent once for each agency and fault.
  */
 export interface WebhookAgencyEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'agency.broken';
   /**
@@ -4018,11 +4018,11 @@ export interface WebhookAgencyEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Name of the agency.
+     * The agency’s name.
      */
     agency: string;
     /**
@@ -4030,7 +4030,7 @@ export interface WebhookAgencyEvent {
      */
     error: {
       /**
-       * Code of the fault.
+       * The fault’s code.
        */
       code: string;
       /**
@@ -4046,7 +4046,7 @@ export interface WebhookAgencyEvent {
  */
 export interface WebhookAllowanceEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'member.allowance_exhausted';
   /**
@@ -4058,7 +4058,7 @@ export interface WebhookAllowanceEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
@@ -4074,15 +4074,15 @@ export interface WebhookAllowanceEvent {
  */
 export interface WebhookDelivery {
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
   /**
-   * Identifier of the event: the header `webhook-id` of every attempt.
+   * The event’s identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type:
     | 'run.completed'
@@ -4103,7 +4103,7 @@ export interface WebhookDelivery {
    */
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   /**
-   * Number of attempts so far.
+   * Attempts so far.
    */
   attempts: number;
   /**
@@ -4111,7 +4111,7 @@ export interface WebhookDelivery {
    */
   nextAttemptAt: string | null;
   /**
-   * HTTP status of the last answer. Null if there was none.
+   * HTTP status that was answered last. Null if there was none.
    */
   lastStatus: number | null;
   /**
@@ -4147,15 +4147,15 @@ export interface WebhookDeliveryList {
  */
 export interface WebhookDeliveryWithBody {
   /**
-   * Identifier of the delivery.
+   * The delivery’s identifier.
    */
   deliveryId: string;
   /**
-   * Identifier of the event: the header `webhook-id` of every attempt.
+   * The event’s identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type:
     | 'run.completed'
@@ -4176,7 +4176,7 @@ export interface WebhookDeliveryWithBody {
    */
   status: 'pending' | 'delivered' | 'failed' | 'skipped';
   /**
-   * Number of attempts so far.
+   * Attempts so far.
    */
   attempts: number;
   /**
@@ -4184,7 +4184,7 @@ export interface WebhookDeliveryWithBody {
    */
   nextAttemptAt: string | null;
   /**
-   * HTTP status of the last answer. Null if there was none.
+   * HTTP status that was answered last. Null if there was none.
    */
   lastStatus: number | null;
   /**
@@ -4204,17 +4204,17 @@ export interface WebhookDeliveryWithBody {
    */
   body: string;
   /**
-   * The first 256 bytes of the last answer. Null if there was none.
+   * The first 256 bytes that were answered last. Null if there was none.
    */
   answer: string | null;
 }
 
 /**
- * An address that events of an integration are posted to.
+ * An address that an integration’s events are posted to.
  */
 export interface WebhookEndpoint {
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -4222,11 +4222,11 @@ export interface WebhookEndpoint {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events: (
     | '*'
@@ -4249,7 +4249,7 @@ export interface WebhookEndpoint {
    */
   active: boolean;
   /**
-   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
    */
   disabledReason: 'gone' | 'failing' | null;
   /**
@@ -4285,7 +4285,7 @@ export interface WebhookEndpointList {
  */
 export interface WebhookEndpointWithSecret {
   /**
-   * Identifier of the endpoint.
+   * The endpoint’s identifier.
    */
   endpointId: string;
   /**
@@ -4293,11 +4293,11 @@ export interface WebhookEndpointWithSecret {
    */
   url: string | null;
   /**
-   * The types of events that are sent. The default is `["*"]`, all.
+   * The event types that are sent. The default is `["*"]`, all.
    *
    * @minItems 1
    *
-   * Items: A type of event, or `*` for all.
+   * Items: An event type, or `*` for all.
    */
   events: (
     | '*'
@@ -4320,7 +4320,7 @@ export interface WebhookEndpointWithSecret {
    */
   active: boolean;
   /**
-   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if the server did not disable it.
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
    */
   disabledReason: 'gone' | 'failing' | null;
   /**
@@ -4357,17 +4357,17 @@ export type WebhookEvent =
  */
 export interface WebhookReplay {
   /**
-   * Number of new deliveries.
+   * How many deliveries were made.
    */
   deliveries: number;
 }
 
 /**
- * The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions.
+ * A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions.
  */
 export interface WebhookRunEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'run.completed' | 'run.failed' | 'run.cancelled' | 'run.asked';
   /**
@@ -4379,15 +4379,15 @@ export interface WebhookRunEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the run.
+     * The run’s identifier.
      */
     runId: string;
     /**
-     * Identifier of the chat.
+     * The chat’s identifier.
      */
     chatId: string;
     /**
@@ -4399,11 +4399,11 @@ export interface WebhookRunEvent {
      */
     consumerId: string | null;
     /**
-     * `usageRequestId` of the request. Null if it had none.
+     * The request’s `usageRequestId`. Null if it had none.
      */
     usageRequestId: string | null;
     /**
-     * End of the run.
+     * How the run ended.
      */
     status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
     /**
@@ -4415,15 +4415,15 @@ export interface WebhookRunEvent {
      */
     agent: string;
     /**
-     * Hash of the agency that the run was started with. Null if it is not known.
+     * The agency’s hash when the run was started. Null if it is not known.
      */
     agencyVersion: string | null;
     /**
-     * Number of the attempt that ended the run.
+     * The attempt that ended the run.
      */
     attempt: number;
     /**
-     * Id of the last event of the stream.
+     * The last event’s id in the stream.
      */
     lastEventId: number;
     /**
@@ -4439,7 +4439,11 @@ export interface WebhookRunEvent {
      */
     completedAt: string;
     /**
+<<<<<<< HEAD
      * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
+=======
+     * From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not known.
+>>>>>>> webhooks
      */
     firstTokenMs: number | null;
     /**
@@ -4460,13 +4464,13 @@ export interface WebhookRunEvent {
      */
     continues: string | null;
     /**
-     * The open questions of the run.
+     * The run’s open questions.
      *
-     * Items: An open question, without the arguments of its call.
+     * Items: An open question, without its call’s arguments.
      */
     pending: {
       /**
-       * Identifier of the question, for `answers`.
+       * The question’s identifier, for `answers`.
        */
       questionId: string;
       /**
@@ -4474,7 +4478,7 @@ export interface WebhookRunEvent {
        */
       kind: 'approval' | 'tool';
       /**
-       * Id of the call.
+       * The call’s id.
        */
       callId: string;
       /**
@@ -4486,7 +4490,7 @@ export interface WebhookRunEvent {
        */
       callerAgent: string | null;
       /**
-       * Name of the tool.
+       * The tool’s name.
        */
       tool: string;
     }[];
@@ -4535,7 +4539,7 @@ export interface WebhookRunEvent {
  */
 export interface WebhookScheduleEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'schedule.paused';
   /**
@@ -4547,11 +4551,11 @@ export interface WebhookScheduleEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the schedule.
+     * The schedule’s identifier.
      */
     scheduleId: string;
     /**
@@ -4566,7 +4570,7 @@ export interface WebhookScheduleEvent {
  */
 export interface WebhookTestEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'webhook.test';
   /**
@@ -4578,11 +4582,11 @@ export interface WebhookTestEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Identifier of the endpoint.
+     * The endpoint’s identifier.
      */
     endpointId: string;
   };
@@ -4593,7 +4597,7 @@ export interface WebhookTestEvent {
  */
 export interface WebhookUploadEvent {
   /**
-   * Type of the event.
+   * The event’s type.
    */
   type: 'upload.completed';
   /**
@@ -4605,11 +4609,11 @@ export interface WebhookUploadEvent {
    */
   data: {
     /**
-     * Identifier of the integration.
+     * The integration’s identifier.
      */
     apiIntegrationId: string;
     /**
-     * Path of the file.
+     * The file’s path.
      */
     path: string;
     /**
@@ -4617,7 +4621,7 @@ export interface WebhookUploadEvent {
      */
     size: number;
     /**
-     * Media type of the file.
+     * The file’s media type.
      */
     contentType: string;
   };

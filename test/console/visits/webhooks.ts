@@ -91,8 +91,11 @@ export const webhookVisits: readonly ConsoleVisit[] = [
       const endpointId = await addEndpoint(visit, { url: null, description: visit.unique('Read') });
       const path = `/v2/${getWebhooks(visit)}/${endpointId}`;
       // An endpoint counts for what ends 5 s after its answer; until then its events may be missing.
+      let attempts = 0;
       const ended = async () => {
-        const request = { apiIntegrationId: visit.integration, consumerId: visit.seed.members[22], message: 'Hello' };
+        attempts += 1;
+        const ids = { consumerId: visit.seed.members[22], usageRequestId: visit.unique(`run ${attempts}`) };
+        const request = { apiIntegrationId: visit.integration, ...ids, message: 'Hello' };
         await (await api.complete(request)).whole();
         const { body } = await api.get(`${path}/deliveries`);
         return body.items.length > 0;

@@ -593,7 +593,7 @@ class AsyncWebhooksApi(AsyncResource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> AsyncItemList[models.WebhookEndpoint, models.WebhookEndpointList]:
-        """List the webhook endpoints of an integration, newest first."""
+        """List an integration’s webhook endpoints, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/webhooks",
             {"limit": limit, "apiIntegrationId": integration},
@@ -663,7 +663,7 @@ class AsyncWebhooksApi(AsyncResource):
         types: Sequence[Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]] | Omitted = OMITTED,
         integration: str | None = None,
     ) -> models.WebhookReplay:
-        """Send stored events of a period once more."""
+        """Send stored events once more."""
         answer: models.WebhookReplay = await self._json(
             "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/replay",
             {"endpointId": endpoint_id, "from": from_, "to": to, "types": types, "apiIntegrationId": integration},
@@ -681,7 +681,7 @@ class AsyncWebhooksApi(AsyncResource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> AsyncItemList[models.WebhookDelivery, models.WebhookDeliveryList]:
-        """List the deliveries of a webhook endpoint, newest first."""
+        """List a webhook endpoint’s deliveries, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries",
             {
@@ -716,7 +716,7 @@ class AsyncWebhooksApi(AsyncResource):
         *,
         integration: str | None = None,
     ) -> models.WebhookDelivery:
-        """Send the event of a delivery once more."""
+        """Send a delivery’s event once more."""
         answer: models.WebhookDelivery = await self._json(
             "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver",
             {"endpointId": endpoint_id, "deliveryId": delivery_id, "apiIntegrationId": integration},

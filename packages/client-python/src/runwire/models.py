@@ -1201,11 +1201,11 @@ class WebhookDelivery(TypedDict):
     """An event on its way to an endpoint."""
 
     deliveryId: str
-    """Identifier of the delivery."""
+    """The delivery’s identifier."""
     eventId: str
-    """Identifier of the event: the header `webhook-id` of every attempt."""
+    """The event’s identifier: the header `webhook-id` in every attempt."""
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
-    """Type of the event."""
+    """The event’s type."""
     runId: str | None
     """The run that the event is about. Null if it is not about a run."""
     status: Literal["pending", "delivered", "failed", "skipped"]
@@ -1213,11 +1213,11 @@ class WebhookDelivery(TypedDict):
     disabled.
     """
     attempts: int
-    """Number of attempts so far."""
+    """Attempts so far."""
     nextAttemptAt: str | None
     """When the next attempt is due. Null if there is none."""
     lastStatus: int | None
-    """HTTP status of the last answer. Null if there was none."""
+    """HTTP status that was answered last. Null if there was none."""
     lastError: str | None
     """Why the last attempt failed. Null if it did not fail."""
     createdAt: str
@@ -1239,11 +1239,11 @@ class WebhookDeliveryWithBody(TypedDict):
     """A delivery with what is posted and what was answered."""
 
     deliveryId: str
-    """Identifier of the delivery."""
+    """The delivery’s identifier."""
     eventId: str
-    """Identifier of the event: the header `webhook-id` of every attempt."""
+    """The event’s identifier: the header `webhook-id` in every attempt."""
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
-    """Type of the event."""
+    """The event’s type."""
     runId: str | None
     """The run that the event is about. Null if it is not about a run."""
     status: Literal["pending", "delivered", "failed", "skipped"]
@@ -1251,11 +1251,11 @@ class WebhookDeliveryWithBody(TypedDict):
     disabled.
     """
     attempts: int
-    """Number of attempts so far."""
+    """Attempts so far."""
     nextAttemptAt: str | None
     """When the next attempt is due. Null if there is none."""
     lastStatus: int | None
-    """HTTP status of the last answer. Null if there was none."""
+    """HTTP status that was answered last. Null if there was none."""
     lastError: str | None
     """Why the last attempt failed. Null if it did not fail."""
     createdAt: str
@@ -1265,26 +1265,26 @@ class WebhookDeliveryWithBody(TypedDict):
     body: str
     """What is posted, the same in every attempt."""
     answer: str | None
-    """The first 256 bytes of the last answer. Null if there was none."""
+    """The first 256 bytes that were answered last. Null if there was none."""
 
 
 class WebhookEndpoint(TypedDict):
-    """An address that events of an integration are posted to."""
+    """An address that an integration’s events are posted to."""
 
     endpointId: str
-    """Identifier of the endpoint."""
+    """The endpoint’s identifier."""
     url: str | None
     """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
     posted, and deliveries are `skipped`.
     """
     events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
-    """The types of events that are sent. The default is `["*"]`, all."""
+    """The event types that are sent. The default is `["*"]`, all."""
     description: str | None
     """Note for people."""
     active: bool
     """True if events are sent. False if the endpoint was paused or disabled."""
     disabledReason: Literal["gone", "failing"] | None
-    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone.
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone.
     Null if the server did not disable it.
     """
     failingSince: str | None
@@ -1308,19 +1308,19 @@ class WebhookEndpointWithSecret(TypedDict):
     """An endpoint with its new secret."""
 
     endpointId: str
-    """Identifier of the endpoint."""
+    """The endpoint’s identifier."""
     url: str | None
     """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
     posted, and deliveries are `skipped`.
     """
     events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
-    """The types of events that are sent. The default is `["*"]`, all."""
+    """The event types that are sent. The default is `["*"]`, all."""
     description: str | None
     """Note for people."""
     active: bool
     """True if events are sent. False if the endpoint was paused or disabled."""
     disabledReason: Literal["gone", "failing"] | None
-    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone.
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone.
     Null if the server did not disable it.
     """
     failingSince: str | None
@@ -1337,7 +1337,7 @@ class WebhookReplay(TypedDict):
     """What a replay made."""
 
     deliveries: int
-    """Number of new deliveries."""
+    """How many deliveries were made."""
 
 
 class WebhookRunEvent(TypedDict):

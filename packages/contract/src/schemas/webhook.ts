@@ -31,15 +31,15 @@ const url = () =>
     ),
   );
 const events = () =>
-  Type.Array(oneOfStrings(['*', ...webhookEventTypes], { description: 'A type of event, or `*` for all.' }), {
+  Type.Array(oneOfStrings(['*', ...webhookEventTypes], { description: 'An event type, or `*` for all.' }), {
     minItems: 1,
     uniqueItems: true,
-    description: 'The types of events that are sent. The default is `["*"]`, all.',
+    description: 'The event types that are sent. The default is `["*"]`, all.',
   });
 const note = () => nullable(text('Note for people.', { maxLength: 500 }));
 
 const endpointFields = {
-  endpointId: text('Identifier of the endpoint.'),
+  endpointId: text('The endpoint’s identifier.'),
   url: url(),
   events: events(),
   description: note(),
@@ -47,7 +47,7 @@ const endpointFields = {
   disabledReason: nullable(
     oneOfStrings(['gone', 'failing'], {
       description:
-        'Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours of failures alone. Null if ' +
+        'Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if ' +
         'the server did not disable it.',
     }),
   ),
@@ -58,7 +58,7 @@ const endpointFields = {
 
 export const WebhookEndpoint = named(
   'WebhookEndpoint',
-  Type.Object(endpointFields, { description: 'An address that events of an integration are posted to.' }),
+  Type.Object(endpointFields, { description: 'An address that an integration’s events are posted to.' }),
 );
 
 export const WebhookEndpointList = toList('WebhookEndpointList', WebhookEndpoint);
@@ -96,16 +96,16 @@ export const UpdateWebhookRequest = named(
 );
 
 const deliveryFields = {
-  deliveryId: text('Identifier of the delivery.'),
-  eventId: text('Identifier of the event: the header `webhook-id` of every attempt.'),
-  type: eventType('Type of the event.'),
+  deliveryId: text('The delivery’s identifier.'),
+  eventId: text('The event’s identifier: the header `webhook-id` in every attempt.'),
+  type: eventType('The event’s type.'),
   runId: nullable(text('The run that the event is about. Null if it is not about a run.')),
   status: deliveryStatus(
     '`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.',
   ),
-  attempts: count('Number of attempts so far.'),
+  attempts: count('Attempts so far.'),
   nextAttemptAt: nullable(time('When the next attempt is due. Null if there is none.')),
-  lastStatus: nullable(Type.Integer({ description: 'HTTP status of the last answer. Null if there was none.' })),
+  lastStatus: nullable(Type.Integer({ description: 'HTTP status that was answered last. Null if there was none.' })),
   lastError: nullable(text('Why the last attempt failed. Null if it did not fail.')),
   createdAt: time('When the delivery was made.'),
   deliveredAt: nullable(time('When an attempt succeeded. Null if none did.')),
@@ -124,7 +124,7 @@ export const WebhookDeliveryWithBody = named(
     {
       ...deliveryFields,
       body: text('What is posted, the same in every attempt.'),
-      answer: nullable(text('The first 256 bytes of the last answer. Null if there was none.')),
+      answer: nullable(text('The first 256 bytes that were answered last. Null if there was none.')),
     },
     { description: 'A delivery with what is posted and what was answered.' },
   ),
@@ -134,13 +134,13 @@ export const ReplayWebhookRequest = named(
   'ReplayWebhookRequest',
   strictObject(
     {
-      from: time('Events of this time or later.'),
+      from: time('Events at this time or later.'),
       to: time('Events before this time.'),
       types: Type.Optional(
-        Type.Array(eventType('A type of event.'), {
+        Type.Array(eventType('An event type.'), {
           minItems: 1,
           uniqueItems: true,
-          description: 'Only events of these types. The default is all types that the endpoint gets.',
+          description: 'Only events with these types. The default is all types that the endpoint gets.',
         }),
       ),
     },
@@ -150,10 +150,10 @@ export const ReplayWebhookRequest = named(
 
 export const WebhookReplay = named(
   'WebhookReplay',
-  Type.Object({ deliveries: count('Number of new deliveries.') }, { description: 'What a replay made.' }),
+  Type.Object({ deliveries: count('How many deliveries were made.') }, { description: 'What a replay made.' }),
 );
 
-const integration = { apiIntegrationId: text('Identifier of the integration.') };
+const integration = { apiIntegrationId: text('The integration’s identifier.') };
 const timestamp = time('When the event happened.');
 
 /** Names the type of an event's body. */
@@ -167,7 +167,7 @@ const event = <const Id extends string, T extends string, D extends object>(
     name,
     Type.Object(
       {
-        type: oneOfStrings<[T, ...T[]]>([...types], { description: 'Type of the event.' }),
+        type: oneOfStrings<[T, ...T[]]>([...types], { description: 'The event’s type.' }),
         timestamp,
         data: Type.Object({ ...integration, ...data }, { description: 'What the event is about.' }),
       },
@@ -177,47 +177,47 @@ const event = <const Id extends string, T extends string, D extends object>(
 
 const question = Type.Object(
   {
-    questionId: text('Identifier of the question, for `answers`.'),
+    questionId: text('The question’s identifier, for `answers`.'),
     kind: oneOfStrings(['approval', 'tool'], { description: 'Who must act.' }),
-    callId: text('Id of the call.'),
+    callId: text('The call’s id.'),
     agent: text('The agent that made the call.'),
     callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
-    tool: text('Name of the tool.'),
+    tool: text('The tool’s name.'),
   },
-  { description: 'An open question, without the arguments of its call.' },
+  { description: 'An open question, without its call’s arguments.' },
 );
 
 export const WebhookRunEvent = event(
   'WebhookRunEvent',
   ['run.completed', 'run.failed', 'run.cancelled', 'run.asked'],
   {
-    runId: text('Identifier of the run.'),
-    chatId: text('Identifier of the chat.'),
+    runId: text('The run’s identifier.'),
+    chatId: text('The chat’s identifier.'),
     chatDeleted: flag('True if the chat was deleted.'),
     consumerId: nullable(text('The member that the run was started for. Null if the request named none.')),
-    usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
-    status: runStatus('End of the run.'),
+    usageRequestId: nullable(text('The request’s `usageRequestId`. Null if it had none.')),
+    status: runStatus('How the run ended.'),
     cancelRequested: nullable(
       oneOfStrings(['immediate', 'after_step'], {
         description: 'How the run was asked to stop. Null if it was not asked.',
       }),
     ),
     agent: text('The agent that the run was started at.'),
-    agencyVersion: nullable(text('Hash of the agency that the run was started with. Null if it is not known.')),
-    attempt: Type.Integer({ minimum: 1, description: 'Number of the attempt that ended the run.' }),
-    lastEventId: count('Id of the last event of the stream.'),
+    agencyVersion: nullable(text('The agency’s hash when the run was started. Null if it is not known.')),
+    attempt: Type.Integer({ minimum: 1, description: 'The attempt that ended the run.' }),
+    lastEventId: count('The last event’s id in the stream.'),
     createdAt: time('When the run was admitted.'),
     startedAt: nullable(time('When the run was started. Null if it was not started.')),
     completedAt: time('When the run ended.'),
-    firstTokenMs: firstTokenMs('From the admission of the run to the first output of a model.'),
+    firstTokenMs: firstTokenMs('From the run’s admission to a model’s first output.'),
     error: failure('Why the run failed. Null if it did not fail.'),
     continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
-    pending: Type.Array(question, { description: 'The open questions of the run.' }),
+    pending: Type.Array(question, { description: 'The run’s open questions.' }),
     usage: ref(Usage),
     charged: charged(),
     byModel: Type.Array(modelUsage, { description: 'The same tokens, by model.' }),
   },
-  'The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions.',
+  'A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions.',
 );
 
 export const WebhookAllowanceEvent = event(
@@ -231,9 +231,9 @@ export const WebhookUploadEvent = event(
   'WebhookUploadEvent',
   ['upload.completed'],
   {
-    path: text('Path of the file.'),
+    path: text('The file’s path.'),
     size: count('Size in bytes.'),
-    contentType: text('Media type of the file.'),
+    contentType: text('The file’s media type.'),
   },
   'An upload was published as a file.',
 );
@@ -242,26 +242,26 @@ export const WebhookAgencyEvent = event(
   'WebhookAgencyEvent',
   ['agency.broken'],
   {
-    agency: text('Name of the agency.'),
+    agency: text('The agency’s name.'),
     error: Type.Object(
-      { code: text('Code of the fault.'), message: text('What is wrong with the agency.') },
+      { code: text('The fault’s code.'), message: text('What is wrong with the agency.') },
       { description: 'The fault.' },
     ),
   },
-  'An edit or a start broke the agency of the integration. Sent once for each agency and fault.',
+  'An edit or a start broke the integration’s agency. Sent once for each agency and fault.',
 );
 
 export const WebhookScheduleEvent = event(
   'WebhookScheduleEvent',
   ['schedule.paused'],
-  { scheduleId: text('Identifier of the schedule.'), pausedReason: text('Why it was paused.') },
+  { scheduleId: text('The schedule’s identifier.'), pausedReason: text('Why it was paused.') },
   'The server paused a schedule.',
 );
 
 export const WebhookTestEvent = event(
   'WebhookTestEvent',
   ['webhook.test'],
-  { endpointId: text('Identifier of the endpoint.') },
+  { endpointId: text('The endpoint’s identifier.') },
   'Sent on request, to try an endpoint.',
 );
 

@@ -26,11 +26,11 @@ import { integrationExample, json, page, webhookDelivery, webhookEndpoint } from
 
 const endpointPath = `${integrationPath}/webhooks/:endpointId`;
 const deliveryPath = `${endpointPath}/deliveries/:deliveryId`;
-const endpointParams = Type.Object({ ...integrationParams, endpointId: text('Identifier of the endpoint.') });
+const endpointParams = Type.Object({ ...integrationParams, endpointId: text('The endpoint’s identifier.') });
 const deliveryParams = Type.Object({
   ...integrationParams,
-  endpointId: text('Identifier of the endpoint.'),
-  deliveryId: text('Identifier of the delivery.'),
+  endpointId: text('The endpoint’s identifier.'),
+  deliveryId: text('The delivery’s identifier.'),
 });
 const endpointExample = { ...integrationExample, endpointId: 'whe_1' };
 const deliveryExample = { ...endpointExample, deliveryId: 'whd_1' };
@@ -66,14 +66,14 @@ export const listWebhooks = operation({
   operationId: 'listWebhooks',
   method: 'GET',
   path: `${integrationPath}/webhooks`,
-  summary: 'List the webhook endpoints of an integration, newest first',
+  summary: 'List an integration’s webhook endpoints, newest first',
   tags: ['Webhooks'],
   auth: true,
   params: Type.Object(integrationParams),
   query: Type.Object(pageQuery),
   example: { params: integrationExample, query: { limit: 50 }, status: 200, answer: page(webhookEndpoint) },
   responses: {
-    200: { description: 'A page of endpoints.', schema: ref(WebhookEndpointList) },
+    200: { description: 'A page with endpoints.', schema: ref(WebhookEndpointList) },
     ...integrationRefusals(),
   },
 });
@@ -170,8 +170,8 @@ export const replayWebhook = operation({
   operationId: 'replayWebhook',
   method: 'POST',
   path: `${endpointPath}/replay`,
-  summary: 'Send stored events of a period once more',
-  description: 'Makes new deliveries of stored events, with their `webhook-id`; at most 10 000.',
+  summary: 'Send stored events once more',
+  description: 'Makes new deliveries for a period’s stored events, with their `webhook-id`; at most 10 000.',
   tags: ['Webhooks'],
   auth: true,
   params: endpointParams,
@@ -193,7 +193,7 @@ export const listWebhookDeliveries = operation({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
   path: `${endpointPath}/deliveries`,
-  summary: 'List the deliveries of a webhook endpoint, newest first',
+  summary: 'List a webhook endpoint’s deliveries, newest first',
   tags: ['Webhooks'],
   auth: true,
   params: endpointParams,
@@ -201,7 +201,7 @@ export const listWebhookDeliveries = operation({
     status: Type.Optional(
       oneOfStrings(['pending', 'delivered', 'failed', 'skipped'], { description: 'Only deliveries with this status.' }),
     ),
-    type: Type.Optional(oneOfStrings(webhookEventTypes, { description: 'Only deliveries of this type.' })),
+    type: Type.Optional(oneOfStrings(webhookEventTypes, { description: 'Only deliveries with this type.' })),
     from: Type.Optional(time('Only deliveries that were made at this time or later.')),
     to: Type.Optional(time('Only deliveries that were made before this time.')),
     ...pageQuery,
@@ -213,7 +213,7 @@ export const listWebhookDeliveries = operation({
     answer: page(webhookDelivery),
   },
   responses: {
-    200: { description: 'A page of deliveries.', schema: ref(WebhookDeliveryList) },
+    200: { description: 'A page with deliveries.', schema: ref(WebhookDeliveryList) },
     ...integrationRefusals(),
   },
 });
@@ -238,8 +238,8 @@ export const redeliverWebhook = operation({
   operationId: 'redeliverWebhook',
   method: 'POST',
   path: `${deliveryPath}/redeliver`,
-  summary: 'Send the event of a delivery once more',
-  description: 'Makes a new delivery of the same event, with its `webhook-id`.',
+  summary: 'Send a delivery’s event once more',
+  description: 'Makes a new delivery for the same event, with its `webhook-id`.',
   tags: ['Webhooks'],
   auth: true,
   params: deliveryParams,
