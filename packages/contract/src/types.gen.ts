@@ -4439,11 +4439,7 @@ export interface WebhookRunEvent {
      */
     completedAt: string;
     /**
-<<<<<<< HEAD
-     * From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is not known.
-=======
      * From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not known.
->>>>>>> webhooks
      */
     firstTokenMs: number | null;
     /**

@@ -1145,10 +1145,10 @@ class UserHistoryItem(_UserHistoryItemRequired, total=False):
 
 
 class WebhookAgencyEvent(TypedDict):
-    """An edit or a start broke the agency of the integration. Sent once for each agency and fault."""
+    """An edit or a start broke the integration’s agency. Sent once for each agency and fault."""
 
     type: Literal["agency.broken"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookAgencyEventData
@@ -1159,9 +1159,9 @@ class WebhookAgencyEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     agency: str
-    """Name of the agency."""
+    """The agency’s name."""
     error: WebhookAgencyEventDataError
     """The fault."""
 
@@ -1170,7 +1170,7 @@ class WebhookAgencyEventDataError(TypedDict):
     """The fault."""
 
     code: str
-    """Code of the fault."""
+    """The fault’s code."""
     message: str
     """What is wrong with the agency."""
 
@@ -1179,7 +1179,7 @@ class WebhookAllowanceEvent(TypedDict):
     """A member has used up its allowance. Sent once for each member and period."""
 
     type: Literal["member.allowance_exhausted"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookAllowanceEventData
@@ -1190,7 +1190,7 @@ class WebhookAllowanceEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     consumerId: str
     """The member."""
     allowance: Allowance
@@ -1341,10 +1341,10 @@ class WebhookReplay(TypedDict):
 
 
 class WebhookRunEvent(TypedDict):
-    """The end of a run. `run.asked` is sent besides `run.completed` if the run ended with open questions."""
+    """A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions."""
 
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookRunEventData
@@ -1355,29 +1355,29 @@ class WebhookRunEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     runId: str
-    """Identifier of the run."""
+    """The run’s identifier."""
     chatId: str
-    """Identifier of the chat."""
+    """The chat’s identifier."""
     chatDeleted: bool
     """True if the chat was deleted."""
     consumerId: str | None
     """The member that the run was started for. Null if the request named none."""
     usageRequestId: str | None
-    """`usageRequestId` of the request. Null if it had none."""
+    """The request’s `usageRequestId`. Null if it had none."""
     status: Literal["admitted", "running", "completed", "failed", "cancelled"]
-    """End of the run."""
+    """How the run ended."""
     cancelRequested: Literal["immediate", "after_step"] | None
     """How the run was asked to stop. Null if it was not asked."""
     agent: str
     """The agent that the run was started at."""
     agencyVersion: str | None
-    """Hash of the agency that the run was started with. Null if it is not known."""
+    """The agency’s hash when the run was started. Null if it is not known."""
     attempt: int
-    """Number of the attempt that ended the run."""
+    """The attempt that ended the run."""
     lastEventId: int
-    """Id of the last event of the stream."""
+    """The last event’s id in the stream."""
     createdAt: str
     """When the run was admitted."""
     startedAt: str | None
@@ -1385,15 +1385,15 @@ class WebhookRunEventData(TypedDict):
     completedAt: str
     """When the run ended."""
     firstTokenMs: int | None
-    """From the admission of the run to the first output of a model. In milliseconds; null if there is none, or it is
-    not known.
+    """From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not
+    known.
     """
     error: RunError | None
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[WebhookRunEventDataPendingItem]
-    """The open questions of the run."""
+    """The run’s open questions."""
     usage: Usage
     """"""
     charged: RunUsageRecordCharged | None
@@ -1403,27 +1403,27 @@ class WebhookRunEventData(TypedDict):
 
 
 class WebhookRunEventDataPendingItem(TypedDict):
-    """An open question, without the arguments of its call."""
+    """An open question, without its call’s arguments."""
 
     questionId: str
-    """Identifier of the question, for `answers`."""
+    """The question’s identifier, for `answers`."""
     kind: Literal["approval", "tool"]
     """Who must act."""
     callId: str
-    """Id of the call."""
+    """The call’s id."""
     agent: str
     """The agent that made the call."""
     callerAgent: str | None
     """The agent that asked it. Null if the user asked."""
     tool: str
-    """Name of the tool."""
+    """The tool’s name."""
 
 
 class WebhookScheduleEvent(TypedDict):
     """The server paused a schedule."""
 
     type: Literal["schedule.paused"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookScheduleEventData
@@ -1434,9 +1434,9 @@ class WebhookScheduleEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     scheduleId: str
-    """Identifier of the schedule."""
+    """The schedule’s identifier."""
     pausedReason: str
     """Why it was paused."""
 
@@ -1445,7 +1445,7 @@ class WebhookTestEvent(TypedDict):
     """Sent on request, to try an endpoint."""
 
     type: Literal["webhook.test"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookTestEventData
@@ -1456,16 +1456,16 @@ class WebhookTestEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     endpointId: str
-    """Identifier of the endpoint."""
+    """The endpoint’s identifier."""
 
 
 class WebhookUploadEvent(TypedDict):
     """An upload was published as a file."""
 
     type: Literal["upload.completed"]
-    """Type of the event."""
+    """The event’s type."""
     timestamp: str
     """When the event happened."""
     data: WebhookUploadEventData
@@ -1476,13 +1476,13 @@ class WebhookUploadEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """Identifier of the integration."""
+    """The integration’s identifier."""
     path: str
-    """Path of the file."""
+    """The file’s path."""
     size: int
     """Size in bytes."""
     contentType: str
-    """Media type of the file."""
+    """The file’s media type."""
 
 
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
