@@ -1,0 +1,1 @@
+var e={bundled:`bundled with the server`,yaml:`YAML`,markdown:`Markdown`,typescript:`TypeScript`},t={handoff:`Hand-off`,delegate:`Delegation`},n=({name:e,agency:t})=>e??t;export{e as n,n as r,t};
