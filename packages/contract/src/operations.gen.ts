@@ -128,7 +128,7 @@ export interface GetChatStatusParameters {
    */
   apiIntegrationId: string;
   /**
-   * `usageRequestId` of a run of the chat.
+   * `usageRequestId` of one of the chat's runs.
    */
   usageRequestId?: string | undefined;
   /**
@@ -812,7 +812,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read the status of a chat.
+   * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -840,7 +840,7 @@ export interface Operations {
    */
   deleteMember: { input: DeleteMemberParameters; answer: Erasure | undefined };
   /**
-   * Read the status of the erasure of a member.
+   * Read the status of a member's erasure.
    */
   getErasure: { input: GetErasureParameters; answer: Erasure };
   /**
@@ -984,7 +984,7 @@ export interface Operations {
    */
   deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
   /**
-   * Read the owner of your API key.
+   * Read your API key's owner.
    */
   getMe: { input: Record<never, never>; answer: Me };
   /**

@@ -442,7 +442,7 @@ export interface Adjustment {
    */
   reason: string | null;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
   /**
@@ -546,7 +546,7 @@ export interface CreateAdjustmentRequest {
    */
   reason: string;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
 }
@@ -806,7 +806,7 @@ export interface UsageSummary {
 }
 
 /**
- * The state of a run after it was asked to stop.
+ * A run's state after it was asked to stop.
  */
 export interface CancelResult {
   /**
@@ -1205,7 +1205,7 @@ export interface ChatStatus {
    */
   chatDeleted: boolean;
   /**
-   * The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat has no run.
+   * The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no run.
    */
   run: {
     /**
@@ -1297,7 +1297,7 @@ export interface CreateChatRequest {
  */
 export interface ForkChatRequest {
   /**
-   * The run with which the new chat ends. Without it, the newest run of the chat that has ended.
+   * The run with which the new chat ends. Without it, the chat's newest run that has ended.
    */
   runId?: string | null | undefined;
   /**
@@ -1585,7 +1585,7 @@ export interface CreateClientTokenRequest {
    */
   folder?: string | null | undefined;
   /**
-   * The `user_context` of every run of the token, at most 4 KiB as JSON.
+   * The `user_context` of the token's runs, at most 4 KiB as JSON.
    */
   userContext?:
     | ({
@@ -1994,7 +1994,7 @@ export interface CreatedOwner {
    */
   email: string;
   /**
-   * The first API key of the owner. The server shows it only in this answer.
+   * The owner's first API key. The server shows it only in this answer.
    */
   apiKey: string;
   /**
@@ -2613,7 +2613,7 @@ export interface ResponseCreated {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2729,7 +2729,7 @@ export interface ResponseOutputItemAdded {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2774,7 +2774,7 @@ export interface ResponseContentPartAdded {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2804,13 +2804,13 @@ export interface ResponseOutputTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
 
 /**
- * The text of a message is complete.
+ * A message's text is complete.
  */
 export interface ResponseOutputTextDone {
   /**
@@ -2834,7 +2834,7 @@ export interface ResponseOutputTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2879,7 +2879,7 @@ export interface ResponseContentPartDone {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2995,7 +2995,7 @@ export interface ResponseOutputItemDone {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3021,7 +3021,7 @@ export interface ResponseFunctionCallArgumentsDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3051,7 +3051,7 @@ export interface ResponseFunctionCallArgumentsDone {
    */
   arguments: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3081,7 +3081,7 @@ export interface ResponseReasoningSummaryTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3111,7 +3111,7 @@ export interface ResponseReasoningSummaryTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3282,7 +3282,7 @@ export interface ResponseCompleted {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3347,7 +3347,7 @@ export interface StreamError {
 }
 
 /**
- * `event: messages`, sent after the end of the run is stored.
+ * `event: messages`, sent after the run's end is stored.
  */
 export interface StreamMessages {
   /**

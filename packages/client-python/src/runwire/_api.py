@@ -196,7 +196,7 @@ class ChatsApi(Resource):
         alias_chat_id: str | None = None,
         integration: str | None = None,
     ) -> models.ChatStatus:
-        """Read the status of a chat."""
+        """Read a chat's status."""
         answer: models.ChatStatus = self._json(
             "GET /v2/integrations/:apiIntegrationId/chat_status",
             {
@@ -272,7 +272,7 @@ class MembersApi(Resource):
         return answer
 
     def erasure(self, consumer_id: str, *, integration: str | None = None) -> models.Erasure:
-        """Read the status of the erasure of a member."""
+        """Read the status of a member's erasure."""
         answer: models.Erasure = self._json(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure",
             {"consumerId": consumer_id, "apiIntegrationId": integration},
@@ -816,7 +816,7 @@ class MeApi(Resource):
     """Operations of `client.me`."""
 
     def get(self) -> models.Me:
-        """Read the owner of your API key."""
+        """Read your API key's owner."""
         answer: models.Me = self._json("GET /v2/me", {})
         return answer
 

@@ -196,7 +196,7 @@ class AsyncChatsApi(AsyncResource):
         alias_chat_id: str | None = None,
         integration: str | None = None,
     ) -> models.ChatStatus:
-        """Read the status of a chat."""
+        """Read a chat's status."""
         answer: models.ChatStatus = await self._json(
             "GET /v2/integrations/:apiIntegrationId/chat_status",
             {
@@ -272,7 +272,7 @@ class AsyncMembersApi(AsyncResource):
         return answer
 
     async def erasure(self, consumer_id: str, *, integration: str | None = None) -> models.Erasure:
-        """Read the status of the erasure of a member."""
+        """Read the status of a member's erasure."""
         answer: models.Erasure = await self._json(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure",
             {"consumerId": consumer_id, "apiIntegrationId": integration},
@@ -821,7 +821,7 @@ class AsyncMeApi(AsyncResource):
     """Operations of `client.me`."""
 
     async def get(self) -> models.Me:
-        """Read the owner of your API key."""
+        """Read your API key's owner."""
         answer: models.Me = await self._json("GET /v2/me", {})
         return answer
 

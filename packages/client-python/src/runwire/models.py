@@ -25,7 +25,7 @@ class Adjustment(TypedDict):
     reason: str | None
     """Why the usage was corrected, for people."""
     idempotencyKey: str
-    """Your own id of the adjustment, unique for the member."""
+    """Your own id for the adjustment, unique for the member."""
     periodStart: str | None
     """Start of the period in which it counts. Null for a lifetime allowance."""
     createdAt: str
@@ -265,7 +265,7 @@ class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
 
 
 class CancelResult(TypedDict):
-    """The state of a run after it was asked to stop."""
+    """A run's state after it was asked to stop."""
 
     runId: str
     """Identifier of the run."""
@@ -373,14 +373,14 @@ class ChatStatus(TypedDict):
     chatDeleted: bool
     """True if the chat was deleted."""
     run: ChatStatusRun | None
-    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
-    has no run.
+    """The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no
+    run.
     """
 
 
 class ChatStatusRun(TypedDict):
-    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
-    has no run.
+    """The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no
+    run.
     """
 
     runId: str
@@ -461,7 +461,7 @@ class CreatedOwner(TypedDict):
     email: str
     """E-mail address of the owner."""
     apiKey: str
-    """The first API key of the owner. The server shows it only in this answer."""
+    """The owner's first API key. The server shows it only in this answer."""
     setupLink: str
     """One-time link that sets the password for the console. It is valid for 24 hours."""
 
