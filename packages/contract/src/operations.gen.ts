@@ -33,6 +33,13 @@ import type {
   Integration,
   IntegrationList,
   UpdateIntegrationRequest,
+  CreateScheduleRequest,
+  RunScheduleRequest,
+  Schedule,
+  ScheduleList,
+  ScheduleTickList,
+  ScheduledRun,
+  UpdateScheduleRequest,
   ApiKeyList,
   CreateApiKeyRequest,
   CreateOwnerRequest,
@@ -424,6 +431,91 @@ export interface UpdateChatParameters {
    * Identifier of the chat.
    */
   chatId: string;
+}
+
+export interface CreateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface GetScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface ListScheduleTicksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListSchedulesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RunScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface UpdateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
 }
 
 export interface ListUsageParameters {
@@ -891,6 +983,34 @@ export interface Operations {
    * Set the title and the metadata of a chat.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
+  /**
+   * Create a schedule: runs that start by themselves.
+   */
+  createSchedule: { input: CreateScheduleParameters & CreateScheduleRequest; answer: Schedule };
+  /**
+   * Delete a schedule; its runs are kept.
+   */
+  deleteSchedule: { input: DeleteScheduleParameters; answer: undefined };
+  /**
+   * Read a schedule.
+   */
+  getSchedule: { input: GetScheduleParameters; answer: Schedule };
+  /**
+   * List a schedule’s ticks, newest first.
+   */
+  listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
+  /**
+   * List schedules, newest first.
+   */
+  listSchedules: { input: ListSchedulesParameters; answer: ScheduleList };
+  /**
+   * Start one run now.
+   */
+  runSchedule: { input: RunScheduleParameters & RunScheduleRequest; answer: ScheduledRun };
+  /**
+   * Change, pause or resume a schedule.
+   */
+  updateSchedule: { input: UpdateScheduleParameters & UpdateScheduleRequest; answer: Schedule };
   /**
    * List usage records, newest first.
    */

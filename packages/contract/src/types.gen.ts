@@ -1876,6 +1876,270 @@ export interface UpdateIntegrationRequest {
 }
 
 /**
+ * The new schedule, with `cron`, `everySeconds` or `at`.
+ */
+export interface CreateScheduleRequest {
+  /**
+   * Name for people.
+   */
+  name: string;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron?: string | null | undefined;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds?: number | null | undefined;
+  /**
+   * When the only tick is due.
+   */
+  at?: string | null | undefined;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone?: string | undefined;
+  request: ScheduleRequest;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp?: 'latest' | 'none' | 'all' | undefined;
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active?: boolean | undefined;
+}
+
+/**
+ * It has no fields.
+ */
+export interface RunScheduleRequest {}
+
+/**
+ * Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null.
+ */
+export interface Schedule {
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+  /**
+   * Name for people.
+   */
+  name: string;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron: string | null;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds: number | null;
+  /**
+   * When the only tick is due.
+   */
+  at: string | null;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone: string;
+  request: ScheduleRequest;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp: 'latest' | 'none' | 'all';
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active: boolean;
+  /**
+   * Why the server paused the schedule. Null if it did not.
+   */
+  pausedReason: string | null;
+  /**
+   * When the next tick is due. Null if there is none.
+   */
+  nextTickAt: string | null;
+  /**
+   * When the schedule was created. `everySeconds` counts from here.
+   */
+  createdAt: string;
+  /**
+   * When the schedule was last changed.
+   */
+  updatedAt: string;
+}
+
+/**
+ * A page of a list of `Schedule`.
+ */
+export interface ScheduleList {
+  /**
+   * The items of this page, in order.
+   */
+  items: Schedule[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
+ */
+export interface ScheduleRequest {
+  /**
+   * Integration identifier.
+   */
+  apiIntegrationId?: string | undefined;
+  /**
+   * The user message.
+   */
+  message: string;
+  /**
+   * Agency entry point. When omitted, the integration's default is used.
+   */
+  agent?: string | undefined;
+  /**
+   * Chat identifier. An unknown one starts a new chat with this id.
+   */
+  chatId?: string | null | undefined;
+  /**
+   * Alias chat identifier. An unknown one starts a new chat with this alias.
+   */
+  aliasChatId?: string | null | undefined;
+  /**
+   * Files and images for the model, by URL or inline.
+   *
+   * @maxItems 5
+   */
+  attachments?: Attachment[] | undefined;
+  /**
+   * Uploaded files for the tools of the agent.
+   *
+   * @maxItems 5
+   */
+  sandboxFiles?: SandboxFile[] | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * The app member. Required when member allowances are enabled.
+   */
+  consumerId?: string | undefined;
+  /**
+   * Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if the integration has `clientTools`.
+   *
+   * @maxItems 64
+   */
+  clientTools?: ClientTool[] | undefined;
+  /**
+   * Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the integration has `callerInstructions`.
+   */
+  instructions?: string | undefined;
+  /**
+   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
+   */
+  attachmentUrlRefreshes?: {
+    [k: string]: string;
+  } | undefined;
+}
+
+/**
+ * What happened at a tick.
+ */
+export interface ScheduleTick {
+  /**
+   * When the tick was due.
+   */
+  tick: string;
+  /**
+   * The tick’s run. Null if there is none.
+   */
+  runId: string | null;
+  /**
+   * Why there is no run: the refusal’s code. Null if there is a run.
+   */
+  code: string | null;
+  /**
+   * The refusal’s sentence, for people.
+   */
+  error: string | null;
+  /**
+   * When the server recorded this.
+   */
+  at: string;
+}
+
+/**
+ * A page of a list of `ScheduleTick`.
+ */
+export interface ScheduleTickList {
+  /**
+   * The items of this page, in order.
+   */
+  items: ScheduleTick[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * A run that was started besides the ticks.
+ */
+export interface ScheduledRun {
+  /**
+   * The run’s id.
+   */
+  runId: string;
+  /**
+   * Its chat’s id.
+   */
+  chatId: string;
+}
+
+/**
+ * The fields to set. `cron`, `everySeconds` or `at` replaces the other two.
+ */
+export interface UpdateScheduleRequest {
+  /**
+   * Name for people.
+   */
+  name?: string | undefined;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron?: string | null | undefined;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds?: number | null | undefined;
+  /**
+   * When the only tick is due.
+   */
+  at?: string | null | undefined;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone?: string | undefined;
+  request?: ScheduleRequest | undefined;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp?: 'latest' | 'none' | 'all' | undefined;
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active?: boolean | undefined;
+}
+
+/**
  * An API key, without the key itself.
  */
 export interface ApiKey {

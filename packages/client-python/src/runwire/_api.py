@@ -317,6 +317,120 @@ class MembersApi(Resource):
         )
 
 
+class SchedulesApi(Resource):
+    """Operations of `client.schedules`."""
+
+    def create(
+        self,
+        *,
+        name: str,
+        request: models.ScheduleRequest,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Create a schedule: runs that start by themselves."""
+        answer: models.Schedule = self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules",
+            {
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Schedule, models.ScheduleList]:
+        """List schedules, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules",
+            {"limit": limit, "apiIntegrationId": integration},
+        )
+
+    def get(self, schedule_id: str, *, integration: str | None = None) -> models.Schedule:
+        """Read a schedule."""
+        answer: models.Schedule = self._json(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def update(
+        self,
+        schedule_id: str,
+        *,
+        name: str | Omitted = OMITTED,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        request: models.ScheduleRequest | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Change, pause or resume a schedule."""
+        answer: models.Schedule = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {
+                "scheduleId": schedule_id,
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def delete(self, schedule_id: str, *, integration: str | None = None) -> None:
+        """Delete a schedule; its runs are kept."""
+        self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+
+    def run(self, schedule_id: str, *, integration: str | None = None) -> models.ScheduledRun:
+        """Start one run now."""
+        answer: models.ScheduledRun = self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def ticks(
+        self,
+        schedule_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.ScheduleTick, models.ScheduleTickList]:
+        """List a schedule’s ticks, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks",
+            {"scheduleId": schedule_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+
 class UsageApi(Resource):
     """Operations of `client.usage`."""
 
@@ -834,6 +948,7 @@ class Api(Caller):
         self.runs = RunsApi(transport)
         self.chats = ChatsApi(transport)
         self.members = MembersApi(transport)
+        self.schedules = SchedulesApi(transport)
         self.usage = UsageApi(transport)
         self.files = FilesApi(transport)
         self.integrations = IntegrationsApi(transport)

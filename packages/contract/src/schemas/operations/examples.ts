@@ -218,6 +218,30 @@ export const usageRecord = {
   completedAt: COMPLETED_AT,
 };
 
+export const schedule = {
+  scheduleId: 'sch_1',
+  name: 'Weekly',
+  cron: '0 9 * * 1',
+  everySeconds: null,
+  at: null,
+  timezone: 'Europe/Berlin',
+  request: { message: 'Write the report for {{tick}}.', consumerId: 'user-42' },
+  catchUp: 'latest',
+  active: true,
+  pausedReason: null,
+  nextTickAt: '2030-01-07T08:00:00.000Z',
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+};
+
+export const scheduleTick = {
+  tick: '2030-01-07T08:00:00.000Z',
+  runId: 'run_1',
+  code: null,
+  error: null,
+  at: '2030-01-07T08:00:00.120Z',
+};
+
 export const apiKey = {
   keyId: 'key_1',
   name: 'backend',
