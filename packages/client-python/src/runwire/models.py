@@ -1288,16 +1288,29 @@ class WebhookAgencyEventData(TypedDict):
     agency: str
     """The agency’s name."""
     error: WebhookAgencyEventDataError
-    """The fault."""
+    """What is wrong with the agency."""
 
 
 class WebhookAgencyEventDataError(TypedDict):
-    """The fault."""
-
-    code: str
-    """The fault’s code."""
-    message: str
     """What is wrong with the agency."""
+
+    message: str
+    """The first fault, in one line."""
+    faults: list[WebhookAgencyEventDataErrorFaultsItem]
+    """At most ten faults."""
+
+
+class WebhookAgencyEventDataErrorFaultsItem(TypedDict):
+    """A fault."""
+
+    file: str
+    """The file, by its path from the agency’s folder."""
+    line: int | None
+    """The line, from 1. Null if the fault is not in a text."""
+    column: int | None
+    """The column, from 1. Null if the fault is not in a text."""
+    message: str
+    """What is wrong, and what to write."""
 
 
 class WebhookAllowanceEvent(TypedDict):
