@@ -16,7 +16,6 @@ import { askDatabase } from '../postgres-server.ts';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
-import { DELIVERY_FAULTS } from './delivery-faults.ts';
 import { FORK_FAULTS } from './fork-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
@@ -350,7 +349,6 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
-  ...DELIVERY_FAULTS,
   ...WEBHOOK_FAULTS,
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
