@@ -54,6 +54,7 @@ export async function compose(
     sweepNodes: () => sweeps.nodes.sweep(),
     sweepRollups: () => sweeps.rollups.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
+    sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),
     sweepTicks: () => schedules.sweep.sweep(),
     lookAtSchedules: () => schedules.loop.look(),
@@ -83,6 +84,7 @@ export async function compose(
   erasure.start();
   schedules.start();
   webhooks.deliveries.start();
+  webhooks.reportBroken();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');
