@@ -46,6 +46,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     overrides,
     logger,
     metrics,
+    tracing,
     stack,
   } = foundation;
   const { node } = life;
@@ -124,6 +125,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       waitAt,
       logger,
       metrics,
+      tracing,
     }),
   );
   const stop = engine.stop.bind(engine);

@@ -4,6 +4,7 @@ import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/model/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { Limits } from './limits.ts';
+import type { TracingConfig } from './read-tracing.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */
 export class SettingRefused extends StartRefused {
@@ -40,6 +41,8 @@ export interface Config {
   /** True if changes in that folder are loaded while the server runs. */
   readonly agenciesWatch: boolean;
   readonly sandbox: SandboxConfig;
+  /** Null if traces are off. */
+  readonly tracing: TracingConfig | null;
   /** The integration that the first start creates on the same name's agency; null if none. */
   readonly integration: string | null;
 }

@@ -13,6 +13,7 @@ import { readModels } from './read-models.ts';
 import { readFetchAllow, readMetrics, readPort, readTrustedProxies, readUrl } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
 import { readSandbox } from './read-sandbox.ts';
+import { readTracing } from './read-tracing.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,6 +43,7 @@ const KNOWN = new Set([
   'RUNWIRE_SANDBOX',
   'RUNWIRE_SANDBOX_SLOTS',
   'RUNWIRE_INTEGRATION',
+  'RUNWIRE_TRACE_CONTENT',
   // The command line reads it. A shell that has it can start a server too.
   'RUNWIRE_URL',
 ]);
@@ -93,6 +95,7 @@ export function readConfig(env: Environment): CheckedSettings {
     fetchAllow: readFetchAllow(read),
     trustedProxies: readTrustedProxies(read),
     sandbox: readSandbox(read),
+    tracing: readTracing(read),
     integration: read('RUNWIRE_INTEGRATION'),
     ...agencies,
   });
