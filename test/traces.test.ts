@@ -23,7 +23,7 @@ test('a run is one tree of spans by the GenAI conventions', async (t) => {
     apiIntegrationId: integration,
     chatId: 'c1',
     message: 'A planted text',
-    userContext: { secret: 'planted-context' },
+    user_context: { secret: 'planted-context' },
   };
   const reader = await rig.api.complete(body, { traceparent: `00-${TRACE}-${PARENT}-01` });
   const call = await rig.controller.nextCall();
@@ -109,7 +109,7 @@ test('contents are exported only with RUNWIRE_TRACE_CONTENT=true', async (t) => 
   const body = {
     apiIntegrationId: integration,
     message: 'planted-question',
-    userContext: { token: 'planted-context' },
+    user_context: { token: 'planted-context' },
   };
   const reader = await rig.api.complete(body);
   const call = await rig.controller.nextCall();

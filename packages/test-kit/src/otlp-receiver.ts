@@ -26,7 +26,7 @@ export type OtlpAnswer = number | 'hang';
 /** Receives traces by OTLP over HTTP, as a collector does, and decodes the protobuf messages without a library. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly spans: ReceivedSpan[] = [];
-  /** Everything that arrived, as text, to look for what must not be there. */
+  /** Everything that arrived, as text: tests look in it for secrets. */
   raw = '';
   answer: OtlpAnswer = 200;
   headers: Readonly<Record<string, unknown>> = {};

@@ -182,11 +182,9 @@ function modelRequest(
   };
 }
 
-/** For traces with content. Bytes of attachments are left out. */
-const shownPrompt = ({ instructions, prompt }: ModelStepInput) => [
-  { kind: 'system', text: instructions },
-  ...prompt.map((item) => (item.kind === 'user' ? { kind: item.kind, text: item.text } : item)),
-];
+/** For traces with content. The instructions are left out, because they can contain `user_context`, and so are attachments. */
+const shownPrompt = ({ prompt }: ModelStepInput) =>
+  prompt.map((item) => (item.kind === 'user' ? { kind: item.kind, text: item.text } : item));
 
 /** The usage of a call that was cut short, or whose provider reported none. */
 function usedBy(assembly: ResponseAssembly, inputBytes: number, hasBegun: boolean): Usage {

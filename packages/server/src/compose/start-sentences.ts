@@ -22,6 +22,7 @@ export function startSentences(server: StartedServer, config: StartConfig, keyFi
     `Data folder: ${config.dataDir}`,
     filesSentence(config),
     ...(allowed.length === 0 ? [] : [`Files are also fetched from: ${allowed.join(', ')}`]),
+    ...tracingSentences(config),
     sandboxSentence(server.sandbox),
     ...modelSentences(config, server),
     ...agencySentences(config, server),
@@ -53,8 +54,14 @@ type StartedServer = Pick<
 
 type StartConfig = Pick<
   Config,
-  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'model' | 'providers' | 'agenciesDir'
+  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'model' | 'providers' | 'agenciesDir' | 'tracing'
 >;
+
+function tracingSentences({ tracing }: StartConfig): string[] {
+  if (tracing === null) return [];
+  const contents = tracing.hasContent ? ', with message texts (RUNWIRE_TRACE_CONTENT=true)' : '';
+  return [`Traces are sent to: ${new URL(tracing.url).host}${contents}`];
+}
 
 /** All addresses of a machine, of either version of IP. */
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|\[::\]):/;

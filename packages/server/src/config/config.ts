@@ -4,7 +4,6 @@ import type { AgencyVariables } from '../domain/agency-variables.ts';
 import type { Prices } from '../domain/model/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { Limits } from './limits.ts';
-import type { TracingConfig } from './read-tracing.ts';
 
 /** A setting that cannot be used. The message is printed and the process ends. */
 export class SettingRefused extends StartRefused {
@@ -45,6 +44,17 @@ export interface Config {
   readonly tracing: TracingConfig | null;
   /** The integration that the first start creates on the same name's agency; null if none. */
   readonly integration: string | null;
+}
+
+export interface TracingConfig {
+  /** Spans are posted to it. */
+  readonly url: string;
+  /** As `OTEL_TRACES_SAMPLER` names it. */
+  readonly sampler: string;
+  /** The part of the traces that the ratio samplers keep. */
+  readonly ratio: number;
+  /** True if texts, arguments, results and the ids of members are exported. */
+  readonly hasContent: boolean;
 }
 
 export interface SandboxConfig {

@@ -1,4 +1,4 @@
-import { SettingRefused } from './config.ts';
+import { SettingRefused, type TracingConfig } from './config.ts';
 
 const SAMPLERS = [
   'always_on',
@@ -8,16 +8,6 @@ const SAMPLERS = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-
-export interface TracingConfig {
-  /** Where spans are posted. */
-  readonly url: string;
-  readonly sampler: (typeof SAMPLERS)[number];
-  /** The part of the traces that the ratio samplers keep. */
-  readonly ratio: number;
-  /** True if texts, arguments, results and the ids of members are exported. */
-  readonly hasContent: boolean;
-}
 
 type Read = (name: string) => string | null;
 

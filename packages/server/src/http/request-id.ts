@@ -45,7 +45,7 @@ interface TracedRequest {
   readonly span: TraceSpan | null;
 }
 
-/** Null if the caller sent none, or one that W3C Trace Context does not allow. */
+/** Null if the caller sent none, and if W3C Trace Context does not allow its value. */
 export function callersTraceparent({ traceparent }: IncomingHttpHeaders): string | null {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
 }

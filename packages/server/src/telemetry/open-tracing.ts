@@ -114,10 +114,10 @@ function toContext(traceparent: string): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId: getTraceId(traceparent), spanId, traceFlags, isRemote: true });
 }
 
-type Defined = Record<string, string | number | boolean | string[]>;
+type AttributeValues = Record<string, string | number | boolean | string[]>;
 
-const defined = (attributes: SpanAttributes): Defined =>
-  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined)) as Defined;
+const defined = (attributes: SpanAttributes): AttributeValues =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined)) as AttributeValues;
 
 class OtelSpan implements TraceSpan {
   readonly #span: Span;

@@ -51,13 +51,13 @@ function addressAttributes(address: string | undefined): SpanAttributes {
   return { 'server.address': hostname, 'server.port': port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };
 }
 
-/** Makes the spans of one attempt of a run, named and filled by the GenAI conventions. */
+/** Makes one attempt's spans by the GenAI conventions. */
 export class RunTrace {
   readonly #tracing: Tracing;
   readonly #about: TracedAttempt;
   readonly #parent: string;
   readonly traceId: string;
-  /** Of the agent that began the attempt. Null until it begins. */
+  /** The first agent's span. Null until it begins. */
   #root: AgentTrace | null = null;
 
   constructor(tracing: Tracing, about: TracedAttempt) {
@@ -130,7 +130,7 @@ export class AgentTrace {
     return this.#run.agent(name, model, isReplayed, this);
   }
 
-  /** Begins the span of a call of a model. `prompt` is only called if contents are exported. */
+  /** Begins a model call's span. `prompt` is only called if contents are exported. */
   chat(agent: string, model: string, address: string | undefined, prompt: () => unknown): ChatTrace {
     const span = this.#startChat(agent, model, { ...addressAttributes(address), 'runwire.replayed': false });
     const { hasContent } = this.#run;
@@ -157,7 +157,7 @@ export class AgentTrace {
     );
   }
 
-  /** Begins the span of a call of a tool. */
+  /** Begins a tool call's span. */
   tool(agent: string, tool: string, callId: string, argumentsText: string): ToolTrace {
     const { hasContent } = this.#run;
     const span = this.#startTool(agent, tool, callId, false);
@@ -189,7 +189,7 @@ export class AgentTrace {
   }
 }
 
-/** The span of a call of a model. */
+/** The span for a model call. */
 export class ChatTrace {
   readonly #span: TraceSpan;
   readonly #hasContent: boolean;
@@ -225,7 +225,7 @@ export class ChatTrace {
   }
 }
 
-/** The span of a call of a tool. */
+/** The span for a tool call. */
 export class ToolTrace {
   readonly #span: TraceSpan;
   readonly #hasContent: boolean;

@@ -9,7 +9,7 @@ export interface Tracing extends AsyncDisposable {
   readonly dropped: number;
   /** Begins a span. The parent is a `traceparent` of W3C Trace Context; null begins a trace. */
   start(span: NewSpan, parent: string | null): TraceSpan;
-  /** Makes the parent of all spans of a run whose request brought none. It is the same on every node. */
+  /** Makes the parent for all spans if the run's request brought none. It is the same on every node. */
   parentFor(runId: string): string;
 }
 
