@@ -47,7 +47,7 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
     files: ['test/use-chat.test.ts'],
     minutes: 3,
     faults: {
-      'ignore-reset': /^(after the server was killed|before reload \d+): word \d+ is w\d{5}, expected w\d{5}\.$/m,
+      'ignore-reset': /^after the server was killed: word \d+ is w\d{5}, expected w\d{5}\.$/m,
     },
     figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
   },

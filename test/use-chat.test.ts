@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import type { ModelCall } from '@runwire/test-kit';
 import { count, inGate, scale } from '@runwire/test-kit/scale.ts';
-import { expectEqual, Shortfall, until } from '@runwire/test-kit/shortfall.ts';
+import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { LongAnswer, wordsIn } from './console/long-answer.ts';
 import { missingServices } from './support/services.ts';
@@ -13,6 +13,7 @@ import { type ChatPage, UseChatStage } from './support/use-chat-stage.ts';
  */
 
 const WORDS_PER_SECOND = 150;
+const SECOND_ATTEMPT_WORDS = 60;
 
 /** Answers with these texts, one for each call. A step that is repeated has the same text. */
 type Script = Parameters<typeof script>[1][number];
@@ -39,11 +40,15 @@ const hold =
     call.text(text);
 
 /** The words must be the first ones of the answer, each once and in order. */
-function expectStart(what: string, text: string, { words }: LongAnswer): void {
+function expectStart(what: string, text: string, answer: LongAnswer): void {
+  const wrong = wrongWord(text, answer);
+  if (wrong !== null) throw new Shortfall(`${what}: ${wrong}.`);
+}
+
+function wrongWord(text: string, { words }: LongAnswer): string | null {
   const shown = wordsIn(text);
   const wrong = shown.findIndex((word, index) => word !== words[index]);
-  if (wrong === -1) return;
-  throw new Shortfall(`${what}: word ${wrong + 1} is ${shown[wrong]}, expected ${words[wrong]}.`);
+  return wrong === -1 ? null : `word ${wrong + 1} is ${shown[wrong]}, expected ${words[wrong]}`;
 }
 
 const untilWords = (page: ChatPage, words: number) =>
@@ -66,12 +71,17 @@ async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number;
     expectStart(`before reload ${point}`, await page.readAnswer(), answer);
     if (point === Math.ceil(points / 2)) {
       await untilWords(other, wordsAt(point));
+      const release = answer.hold(SECOND_ATTEMPT_WORDS);
       await stage.killFirst();
-      await until('the run is taken over', async () => (await stage.getAttempt('reloads')) === 2);
-      const written = answer.written;
-      await until('words of the second attempt', async () => answer.written > written + 60);
-      await untilWords(other, 60);
+      // The second attempt stops after its first words, so the page shows them for as long as the test needs: alone, or after
+      // text that should have been removed.
+      await other.until('words of the second attempt', (texts) => {
+        const text = texts.at(-1) ?? '';
+        return wordsIn(text).length < wordsAt(point) || wrongWord(text, answer) !== null;
+      });
       expectStart('after the server was killed', await other.readAnswer(), answer);
+      expectEqual('attempt', await stage.getAttempt('reloads'), 2);
+      release();
       await stage.restartFirst();
     }
     await page.reload();

@@ -32,11 +32,22 @@ export class LongAnswer {
   /** How many words were written, in all attempts. */
   written = 0;
   readonly #wordsPerSecond: number;
+  #gate: { readonly tokens: number; readonly opened: Promise<void> } | null = null;
 
   constructor(words: number, wordsPerSecond: number) {
     this.words = Array.from({ length: words }, (_, index) => getWord(index + 1));
     this.steps = Math.ceil(words / WORDS_PER_STEP);
     this.#wordsPerSecond = wordsPerSecond;
+  }
+
+  /** Steps that begin from now on stop after so many tokens, until the returned function is called. */
+  hold(tokens: number): () => void {
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    this.#gate = { tokens, opened };
+    return () => {
+      this.#gate = null;
+      resolve();
+    };
   }
 
   /** Writes a step. A step that is repeated after a crash has the same text. */
@@ -45,11 +56,13 @@ export class LongAnswer {
     const step = 1 + prompt.filter(({ kind }) => kind === 'tool_output').length;
     const words = this.words.slice((step - 1) * WORDS_PER_STEP, step * WORDS_PER_STEP);
     const startedAt = performance.now();
+    const gate = this.#gate;
     let count = 0;
     for (const token of getTokens(words)) {
       await call.text(token);
       count += 1;
       this.written += 1;
+      if (count === gate?.tokens) await gate.opened;
       const aheadMs = (1000 * count) / this.#wordsPerSecond - (performance.now() - startedAt);
       if (aheadMs > 0) await sleep(aheadMs);
       if (call.isClosed) return;

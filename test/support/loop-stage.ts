@@ -38,6 +38,9 @@ export interface LoopStage {
   /** Can be deleted. */
   readonly ownerId: string;
   readonly keyId: string;
+  readonly scheduleId: string;
+  readonly endpointId: string;
+  readonly deliveryId: string;
 }
 
 async function completed(rig: Rig, request: object): Promise<string> {
@@ -71,6 +74,8 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   });
   const { body: owner } = await api.post('/v2/owners', { email: 'other@example.com' });
   const { body: key } = await api.post('/v2/api_keys', { name: 'another' });
+  const request = { message: 'x'.repeat(15_000), consumerId: 'ann' };
+  const { body: schedule } = await api.post(`${HOME}/schedules`, { name: 'Daily', cron: '0 0 * * *', request });
   await upload(api, 'The same text.\n', { apiIntegrationId: INTEGRATION, folder: FOLDER, filename: 'first' });
   await upload(api, Buffer.alloc(sizes.fileBytes, 'x'), {
     apiIntegrationId: INTEGRATION,
@@ -82,8 +87,19 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   const short = await completed(rig, { ...asked, usageRequestId: 'short', chatId: 'short' });
   const erased = await completed(rig, { consumerId: 'bob', usageRequestId: 'erased', chatId: 'erased' });
   await api.patch(`${HOME}/chats/short`, { metadata: METADATA, title: 'A chat' });
-  using rows = new RowCopies(rig.dataDir);
   const own = `integration_id = '${INTEGRATION}'`;
+  // After the runs, which store no events for it.
+  const { endpointId } = (await api.post(`${HOME}/webhooks`, { url: null })).body;
+  const { deliveryId } = (await api.post(`${HOME}/webhooks/${endpointId}/test`, {})).body;
+  using rows = new RowCopies(rig.dataDir);
+  rows.copy('webhook_events', own, Math.min(sizes.runs, 9000), {
+    event_id: numbered('event_id'),
+    created_at: 'created_at - n',
+  });
+  rows.copy('webhook_deliveries', own, sizes.runs, {
+    delivery_id: numbered('delivery_id'),
+    created_at: 'created_at - n',
+  });
   const chatKey = (chatId: string) => `(select chat_key from chats where ${own} and chat_id = '${chatId}')`;
   const runs = {
     run_id: numbered('run_id'),
@@ -125,6 +141,9 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     adjustment_id: numbered('adjustment_id'),
     idempotency_key_json: `'"k' || n || '"'`,
   });
+  rows.copy('schedules', own, 900, { schedule_id: numbered('schedule_id'), created_at: 'created_at + n' });
+  rows.change(`insert into schedule_ticks (schedule_id, tick_at, recorded_at) values ('${schedule.scheduleId}', 1, 1)`);
+  rows.copy('schedule_ticks', 'tick_at = 1', sizes.runs, { tick_at: 'tick_at + n' });
   rows.copy('integrations', own, sizes.accounts, {
     integration_id: numbered('integration_id'),
     sort_key: numbered('sort_key'),
@@ -134,5 +153,6 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     owner_id: numbered('owner_id'),
     email: 'n || email',
   });
-  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId };
+  const ids = { ownerId: owner.ownerId, keyId: key.keyId, scheduleId: schedule.scheduleId };
+  return { api, sizes, runId, ...ids, endpointId, deliveryId };
 }

@@ -56,6 +56,14 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
       reason: 'Another gift.',
     }),
   listAdjustments: () => list(`${HOME}/members/ann/adjustments`),
+  createSchedule: () => post(`${HOME}/schedules`, SCHEDULE),
+  listSchedules: () => list(`${HOME}/schedules`),
+  getSchedule: ({ scheduleId }) => [{ path: `${HOME}/schedules/${scheduleId}` }],
+  updateSchedule: ({ scheduleId }) => [
+    { method: 'PATCH', path: `${HOME}/schedules/${scheduleId}`, body: { name: 'Another' } },
+  ],
+  runSchedule: ({ scheduleId }) => post(`${HOME}/schedules/${scheduleId}/run`, {}, 202),
+  listScheduleTicks: ({ scheduleId }) => list(`${HOME}/schedules/${scheduleId}/ticks`),
   createClientToken: () => post(`${HOME}/client_tokens`, { consumerId: 'ann', can: ['read'] }),
   createAgencyUpload: () =>
     post(
@@ -101,11 +109,34 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   ],
   deleteFile: () => remove(`${HOME}/files?path=${encodeURIComponent(FOLDER)}&recursive=true`),
   deleteChat: () => [...remove(`${HOME}/chats/short`), ...remove(`${HOME}/chats/long`)],
+  deleteSchedule: ({ scheduleId }) => remove(`${HOME}/schedules/${scheduleId}`),
   revokeApiKey: ({ keyId }) => remove(`/v2/api_keys/${keyId}`),
   deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
   deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/bob?erase=true`, 202)],
   getErasure: () => [{ path: `${HOME}/members/bob/erasure` }],
+  createWebhook: () => post(`${HOME}/webhooks`, { url: null }),
+  listWebhooks: () => list(`${HOME}/webhooks`),
+  getWebhook: ({ endpointId }) => [{ path: `${HOME}/webhooks/${endpointId}` }],
+  updateWebhook: ({ endpointId }) => [
+    { method: 'PATCH', path: `${HOME}/webhooks/${endpointId}`, body: { description: 'x' } },
+  ],
+  rotateWebhook: ({ endpointId }) => post(`${HOME}/webhooks/${endpointId}/rotate`, {}, 200),
+  testWebhook: ({ endpointId }) => post(`${HOME}/webhooks/${endpointId}/test`, {}, 202),
+  listWebhookDeliveries: ({ endpointId }) => list(`${HOME}/webhooks/${endpointId}/deliveries`),
+  getWebhookDelivery: ({ endpointId, deliveryId }) => [
+    { path: `${HOME}/webhooks/${endpointId}/deliveries/${deliveryId}` },
+  ],
+  redeliverWebhook: ({ endpointId, deliveryId }) =>
+    post(`${HOME}/webhooks/${endpointId}/deliveries/${deliveryId}/redeliver`, {}, 202),
+  replayWebhook: ({ endpointId }) =>
+    post(
+      `${HOME}/webhooks/${endpointId}/replay`,
+      { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', types: ['webhook.test'] },
+      202,
+    ),
+  deleteWebhook: ({ endpointId }) => remove(`${HOME}/webhooks/${endpointId}`),
   deleteIntegration: () => remove(HOME),
 };
 
 const MEMBER = { apiIntegrationId: INTEGRATION, consumerId: 'ann' };
+const SCHEDULE = { name: 'Yearly', cron: '0 0 1 1 *', request: { message: 'Hello', consumerId: 'ann' } };

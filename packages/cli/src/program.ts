@@ -17,9 +17,11 @@ import { addOwnerCommands } from './commands/owners.ts';
 import { addRecordsCommand } from './commands/records.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
+import { addScheduleCommands } from './commands/schedules.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStepsCommand } from './commands/steps.ts';
 import { addUsageCommand } from './commands/usage.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { newProgram, runProgram } from './run-program.ts';
 
 /** Every command, in the order of the help. */
@@ -40,6 +42,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addAnswerCommand(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
+  addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);
   program.commandsGroup('Files:');
@@ -51,6 +54,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addRecordsCommand(program, context);
   program.commandsGroup('Integrations and access:');
   addIntegrationCommands(program, context);
+  addWebhookCommands(program, context);
   addOwnerCommands(program, context);
   addAccessCommands(program, context);
   program.commandsGroup('Installation:');

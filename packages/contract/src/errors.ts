@@ -150,6 +150,16 @@ export const errors = {
     sentence: 'No member has this `consumerId`; register the member first.',
     retryable: false,
   },
+  webhook_not_found: {
+    status: 404,
+    sentence: 'The integration has no webhook endpoint with this id; list its endpoints.',
+    retryable: false,
+  },
+  delivery_not_found: {
+    status: 404,
+    sentence: 'The endpoint has no delivery with this id; it was deleted, or never made.',
+    retryable: false,
+  },
   chat_not_found: {
     status: 404,
     sentence: 'This consumer has no such chat; check `chatId`, `aliasChatId` and `consumerId`.',
@@ -170,6 +180,11 @@ export const errors = {
   file_not_found: {
     status: 404,
     sentence: 'No file has this path; check the path, or upload the file first.',
+    retryable: false,
+  },
+  schedule_not_found: {
+    status: 404,
+    sentence: 'The integration has no schedule with this id; GET …/schedules lists its schedules.',
     retryable: false,
   },
   key_not_found: {
@@ -227,6 +242,11 @@ export const errors = {
     sentence: 'The previous run of this chat is still active; wait for it or cancel exactly that run.',
     retryable: true,
   },
+  too_many_webhooks: {
+    status: 409,
+    sentence: 'The integration has as many webhook endpoints as it may have; delete one first.',
+    retryable: false,
+  },
   integration_exists: {
     status: 409,
     sentence:
@@ -269,6 +289,11 @@ export const errors = {
     status: 409,
     sentence:
       'A file and a folder cannot have the same name; choose another name, or delete the existing file or folder.',
+    retryable: false,
+  },
+  too_many_schedules: {
+    status: 409,
+    sentence: 'The integration has 1000 schedules, which is the limit; delete one first.',
     retryable: false,
   },
   erasure_running: {

@@ -33,6 +33,13 @@ import type {
   Integration,
   IntegrationList,
   UpdateIntegrationRequest,
+  CreateScheduleRequest,
+  RunScheduleRequest,
+  Schedule,
+  ScheduleList,
+  ScheduleTickList,
+  ScheduledRun,
+  UpdateScheduleRequest,
   ApiKeyList,
   CreateApiKeyRequest,
   CreateOwnerRequest,
@@ -43,6 +50,16 @@ import type {
   UpdateMeRequest,
   AgencyList,
   ServiceNodeList,
+  CreateWebhookRequest,
+  ReplayWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithBody,
+  WebhookEndpoint,
+  WebhookEndpointList,
+  WebhookEndpointWithSecret,
+  WebhookReplay,
 } from './types.gen.ts';
 
 export interface DeleteFileParameters {
@@ -118,7 +135,7 @@ export interface GetChatStatusParameters {
    */
   apiIntegrationId: string;
   /**
-   * `usageRequestId` of a run of the chat.
+   * `usageRequestId` of one of the chat's runs.
    */
   usageRequestId?: string | undefined;
   /**
@@ -416,6 +433,91 @@ export interface UpdateChatParameters {
   chatId: string;
 }
 
+export interface CreateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface GetScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface ListScheduleTicksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListSchedulesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RunScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface UpdateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
 export interface ListUsageParameters {
   /**
    * Identifier of the integration.
@@ -560,6 +662,168 @@ export interface UpdateIntegrationParameters {
   apiIntegrationId: string;
 }
 
+export interface CreateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookDeliveryParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+}
+
+export interface ListWebhookDeliveriesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * Only deliveries with this status.
+   */
+  status?: 'pending' | 'delivered' | 'failed' | 'skipped' | undefined;
+  /**
+   * Only deliveries with this type.
+   */
+  type?:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test' | undefined;
+  /**
+   * Only deliveries that were made at this time or later.
+   */
+  from?: string | undefined;
+  /**
+   * Only deliveries that were made before this time.
+   */
+  to?: string | undefined;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListWebhooksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RedeliverWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+}
+
+export interface ReplayWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface RotateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface TestWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface UpdateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
 export interface DeleteOwnerParameters {
   /**
    * Identifier of the owner.
@@ -640,7 +904,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read the status of a chat.
+   * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -668,7 +932,7 @@ export interface Operations {
    */
   deleteMember: { input: DeleteMemberParameters; answer: Erasure | undefined };
   /**
-   * Read the status of the erasure of a member.
+   * Read the status of a member's erasure.
    */
   getErasure: { input: GetErasureParameters; answer: Erasure };
   /**
@@ -720,6 +984,34 @@ export interface Operations {
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
   /**
+   * Create a schedule: runs that start by themselves.
+   */
+  createSchedule: { input: CreateScheduleParameters & CreateScheduleRequest; answer: Schedule };
+  /**
+   * Delete a schedule; its runs are kept.
+   */
+  deleteSchedule: { input: DeleteScheduleParameters; answer: undefined };
+  /**
+   * Read a schedule.
+   */
+  getSchedule: { input: GetScheduleParameters; answer: Schedule };
+  /**
+   * List a schedule’s ticks, newest first.
+   */
+  listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
+  /**
+   * List schedules, newest first.
+   */
+  listSchedules: { input: ListSchedulesParameters; answer: ScheduleList };
+  /**
+   * Start one run now.
+   */
+  runSchedule: { input: RunScheduleParameters & RunScheduleRequest; answer: ScheduledRun };
+  /**
+   * Change, pause or resume a schedule.
+   */
+  updateSchedule: { input: UpdateScheduleParameters & UpdateScheduleRequest; answer: Schedule };
+  /**
    * List usage records, newest first.
    */
   listUsage: { input: ListUsageParameters; answer: UsageRecordList };
@@ -756,6 +1048,50 @@ export interface Operations {
    */
   updateIntegration: { input: UpdateIntegrationParameters & UpdateIntegrationRequest; answer: Integration };
   /**
+   * Add a webhook endpoint.
+   */
+  createWebhook: { input: CreateWebhookParameters & CreateWebhookRequest; answer: WebhookEndpointWithSecret };
+  /**
+   * Delete a webhook endpoint with its deliveries.
+   */
+  deleteWebhook: { input: DeleteWebhookParameters; answer: undefined };
+  /**
+   * Read a webhook endpoint.
+   */
+  getWebhook: { input: GetWebhookParameters; answer: WebhookEndpoint };
+  /**
+   * Read a delivery with its body and the last answer.
+   */
+  getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
+  /**
+   * List a webhook endpoint’s deliveries, newest first.
+   */
+  listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
+  /**
+   * List an integration’s webhook endpoints, newest first.
+   */
+  listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
+  /**
+   * Send a delivery’s event once more.
+   */
+  redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Send stored events once more.
+   */
+  replayWebhook: { input: ReplayWebhookParameters & ReplayWebhookRequest; answer: WebhookReplay };
+  /**
+   * Make a new secret for a webhook endpoint.
+   */
+  rotateWebhook: { input: RotateWebhookParameters; answer: WebhookEndpointWithSecret };
+  /**
+   * Send a `webhook.test` to an endpoint.
+   */
+  testWebhook: { input: TestWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Change, pause or resume a webhook endpoint.
+   */
+  updateWebhook: { input: UpdateWebhookParameters & UpdateWebhookRequest; answer: WebhookEndpoint };
+  /**
    * Create an API key.
    */
   createApiKey: { input: CreateApiKeyRequest; answer: CreatedApiKey };
@@ -768,7 +1104,7 @@ export interface Operations {
    */
   deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
   /**
-   * Read the owner of your API key.
+   * Read your API key's owner.
    */
   getMe: { input: Record<never, never>; answer: Me };
   /**

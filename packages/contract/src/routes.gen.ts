@@ -54,6 +54,20 @@ export const listChats = 'GET /v2/integrations/:apiIntegrationId/chats';
 
 export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId';
 
+export const createSchedule = 'POST /v2/integrations/:apiIntegrationId/schedules';
+
+export const deleteSchedule = 'DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
+export const getSchedule = 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
+export const listScheduleTicks = 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks';
+
+export const listSchedules = 'GET /v2/integrations/:apiIntegrationId/schedules';
+
+export const runSchedule = 'POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run';
+
+export const updateSchedule = 'PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
 export const listUsage = 'GET /v2/integrations/:apiIntegrationId/usage';
 
 export const summariseLatency = 'GET /v2/integrations/:apiIntegrationId/latency';
@@ -71,6 +85,28 @@ export const listAgencies = 'GET /v2/agencies';
 export const listIntegrations = 'GET /v2/integrations';
 
 export const updateIntegration = 'PATCH /v2/integrations/:apiIntegrationId';
+
+export const createWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks';
+
+export const deleteWebhook = 'DELETE /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
+
+export const getWebhook = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
+
+export const getWebhookDelivery = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId';
+
+export const listWebhookDeliveries = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries';
+
+export const listWebhooks = 'GET /v2/integrations/:apiIntegrationId/webhooks';
+
+export const redeliverWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver';
+
+export const replayWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/replay';
+
+export const rotateWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/rotate';
+
+export const testWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/test';
+
+export const updateWebhook = 'PATCH /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
 
 export const createApiKey = 'POST /v2/api_keys';
 

@@ -13,10 +13,12 @@ import * as member from './member.ts';
 import * as question from './question.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
+import * as schedule from './schedule.ts';
 import * as service from './service.ts';
 import * as stream from './stream.ts';
 import * as upload from './upload.ts';
 import * as usage from './usage.ts';
+import * as webhook from './webhook.ts';
 
 export type NamedSchema = TSchema & { readonly $id: string };
 
@@ -37,6 +39,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   member,
   clientToken,
   integration,
+  schedule,
   account,
   agency,
   service,
@@ -44,4 +47,5 @@ export const namedSchemas: readonly NamedSchema[] = [
   stream,
   attachment,
   history,
+  webhook,
 ].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

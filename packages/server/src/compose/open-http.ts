@@ -34,8 +34,10 @@ import { getCompletion } from '../http/routes/get-completion.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
+import { type ScheduleRoutesDeps, scheduleRoutes } from '../http/routes/schedules.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
+import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { RunStarts } from '../http/run-starts.ts';
 import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
@@ -45,6 +47,7 @@ import { integrationById } from '../store/queries/accounts.ts';
 import { ownerOfRun } from '../store/queries/runs.ts';
 import { first } from '../store/store.ts';
 import { WriteProbe } from '../store/write-probe.ts';
+import type { EndpointDeps } from '../webhooks/endpoint-deps.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import type { OpenedRuns } from './open-runs.ts';
@@ -63,7 +66,11 @@ export interface Figures {
 /** Builds the HTTP app with all routes. */
 export async function openHttp(
   foundation: Foundation,
-  accounts: OpenedAccounts & { readonly erasures: Erasures },
+  accounts: OpenedAccounts & {
+    readonly erasures: Erasures;
+    readonly schedules: ScheduleRoutesDeps;
+    readonly webhooks: EndpointDeps;
+  },
   runs: OpenedRuns,
   bodies: BodyReader,
   figures: Figures,
@@ -95,7 +102,9 @@ export async function openHttp(
   addFileRoutes(app, foundation, accounts);
   const { fetchAllow } = config;
   chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
+  scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
+  webhookRoutes(app, accounts.webhooks);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
   return {

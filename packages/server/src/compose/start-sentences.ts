@@ -12,6 +12,7 @@ import type { RunningServer } from './running-server.ts';
 export function startSentences(server: StartedServer, config: StartConfig, keyFile?: string): readonly string[] {
   const { resumedRuns, endedRuns, setupLink } = server;
   const allowed = config.fetchAllow.entries;
+  const receivers = config.webhookAllow.entries;
   const first = firstParagraphs(server, keyFile);
   return [
     ...addressSentences(server),
@@ -23,6 +24,7 @@ export function startSentences(server: StartedServer, config: StartConfig, keyFi
     filesSentence(config),
     ...(allowed.length === 0 ? [] : [`Files are also fetched from: ${allowed.join(', ')}`]),
     ...tracingSentences(config),
+    ...(receivers.length === 0 ? [] : [`Webhooks are also posted to: ${receivers.join(', ')}`]),
     sandboxSentence(server.sandbox),
     ...modelSentences(config, server),
     ...agencySentences(config, server),
@@ -54,7 +56,16 @@ type StartedServer = Pick<
 
 type StartConfig = Pick<
   Config,
-  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'model' | 'providers' | 'agenciesDir' | 'tracing'
+  | 'publicUrl'
+  | 'database'
+  | 'dataDir'
+  | 's3'
+  | 'fetchAllow'
+  | 'webhookAllow'
+  | 'model'
+  | 'providers'
+  | 'agenciesDir'
+  | 'tracing'
 >;
 
 function tracingSentences({ tracing }: StartConfig): string[] {

@@ -80,26 +80,26 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
         />
         <AgencyFields agencies={agencies} agency={seen.agency} agent={seen.defaultAgent} />
         <ModelField model={seen.model} />
-        <CheckField
+        <Flag
           label="Text Only Mode"
           name="textOnly"
-          defaultChecked={seen.textOnly}
+          settings={seen}
           hint="Answers are plain text instead of a stream of events."
         />
-        <CheckField
+        <Flag
           label="Tools of the caller"
           name="clientTools"
-          defaultChecked={seen.clientTools}
+          settings={seen}
           hint={
             <>
               Requests may bring tools that your own program runs (<code>clientTools</code>).
             </>
           }
         />
-        <CheckField
+        <Flag
           label="Instructions of the caller"
           name="callerInstructions"
-          defaultChecked={seen.callerInstructions}
+          settings={seen}
           hint={
             <>
               Requests may add to the instructions of the agent (<code>instructions</code>).
@@ -119,19 +119,16 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
       </Group>
       <Group title="Members">
         <AllowanceFields allowances={seen.allowances} />
-        <CheckField
+        <Flag
           label="Register unknown members"
           name="autoRegister"
-          defaultChecked={seen.autoRegister}
+          settings={seen}
           hint="Compatible APIs register a member with its first run."
         />
         <TextField
           label="Concurrent runs of a member"
           name="maxRunsPerMember"
-          type="number"
-          min={1}
-          max={1_000_000}
-          step={1}
+          {...between(1, 1_000_000)}
           defaultValue={seen.maxRunsPerMember ?? ''}
           hint="More are refused until one ends. Empty: no limit."
         />
@@ -140,10 +137,7 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
         <TextField
           label="Longest run, in seconds"
           name="maxRunSeconds"
-          type="number"
-          min={1}
-          max={86_400}
-          step={1}
+          {...between(1, 86_400)}
           value={maxRunSeconds}
           onChange={({ target }) => setMaxRunSeconds(target.value)}
           hint="A longer run fails. Empty: the default of the server."
@@ -181,33 +175,44 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
         <TextField
           label="Quota of all files, in bytes"
           name="quotaBytes"
-          type="number"
-          min={0}
-          max={2 ** 50}
-          step={1}
+          {...between(0, 2 ** 50)}
           defaultValue={seen.quotaBytes ?? ''}
           hint="More is refused. Empty: the default of the server. 0: no quota."
         />
         <TextField
           label="Quota of a member's folder, in bytes"
           name="memberQuotaBytes"
-          type="number"
-          min={0}
-          max={2 ** 50}
-          step={1}
+          {...between(0, 2 ** 50)}
           defaultValue={seen.memberQuotaBytes ?? ''}
           hint="Counts the files below the folder of one member. Empty: the default of the server. 0: no quota."
         />
-        <CheckField
+        <Flag
           label="Keep attachments"
           name="keepAttachments"
-          defaultChecked={seen.keepAttachments}
+          settings={seen}
           hint="The server keeps a copy of each fetched attachment as long as its chat exists."
         />
       </Group>
     </Form>
   );
 }
+
+type FlagName = { [K in keyof Integration]: Integration[K] extends boolean ? K : never }[keyof Integration];
+
+interface FlagProps {
+  readonly label: string;
+  readonly name: FlagName;
+  readonly settings: Integration;
+  readonly hint: ReactNode;
+}
+
+/** A setting that is on or off. */
+function Flag({ name, settings, ...field }: FlagProps) {
+  return <CheckField name={name} defaultChecked={settings[name]} {...field} />;
+}
+
+/** A field for a whole number. */
+const between = (min: number, max: number) => ({ type: 'number', min, max, step: 1 }) as const;
 
 interface GroupProps {
   readonly title: string;

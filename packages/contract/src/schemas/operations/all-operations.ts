@@ -6,8 +6,10 @@ import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
 import * as runs from './runs.ts';
+import * as schedules from './schedules.ts';
 import * as service from './service.ts';
 import * as usage from './usage.ts';
+import * as webhooks from './webhooks.ts';
 
 /** Every operation by its operation id. */
 export const operations = {
@@ -17,8 +19,10 @@ export const operations = {
   ...members,
   ...clientTokens,
   ...chats,
+  ...schedules,
   ...usage,
   ...integrations,
+  ...webhooks,
   ...accounts,
   ...service,
 };

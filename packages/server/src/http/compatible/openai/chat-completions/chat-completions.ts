@@ -1,23 +1,13 @@
 import type { Scope } from '../../../../domain/account/scope.ts';
 import { cancelRun } from '../../../../runs/cancel-run.ts';
-import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
-import { type CompatibleRequest, decodeHeader, headerContext } from '../../compatible-starts.ts';
+import { type CompatibleRequest, decodeHeader } from '../../compatible-starts.ts';
 import { continueAsking } from '../../continue-asking.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
-import {
-  idempotencyKey,
-  noteIgnored,
-  readAgent,
-  readConsumer,
-  readMetadata,
-  readOutputSchema,
-  readTools,
-  refuseUnsupported,
-  unsupported,
-} from '../openai-fields.ts';
+import { unsupported } from '../openai-fields.ts';
+import { readOpenaiRequest } from '../read-openai-request.ts';
 import { ChunkEncoder, type ChunkOptions } from './chunk-encoder.ts';
 import { CompletionAnswer } from './completion-answer.ts';
 import { readMessages } from './read-messages.ts';
@@ -47,43 +37,23 @@ interface CreateRequest {
 }
 
 function readRequest(call: CompatibleCall): CreateRequest {
-  const { request } = call;
-  const body = Fields.of(request.body);
+  const { headers, clientToken } = call.request;
+  const body = Fields.of(call.request.body);
   const isStream = body.flag('stream') ?? false;
   const includeUsage = body.object('stream_options')?.flag('include_usage') ?? false;
-  const input = readMessages(body, call.parts);
-  refuseUnsupported(body);
+  const { message: text, attachments, answers, history, instructions } = readMessages(body, call.parts);
   refuseOthers(body);
-  const outputSchema = readOutputSchema(body.object('response_format'), (format) => format.object('json_schema'));
-  const metadata = readMetadata(body);
-  const instructions = callerInstructions(input.instructions, call);
-  const clientTools = readTools(body, (tool) => tool.object('function') ?? tool);
-  const consumerId = readConsumer(body, call);
-  const agent = readAgent(body, call);
-  const userContext = headerContext(request);
-  noteIgnored(body, call);
-  const chatId = chatHeader(request.headers['x-runwire-chat-id']);
-  const isStored = chatId !== null || (request.clientToken?.chatId ?? null) !== null;
-  const { stream: _, stream_options: __, ...compared } = request.body as Readonly<Record<string, unknown>>;
-  const completion: CompatibleRequest = {
-    message: input.message,
-    attachments: input.attachments,
-    agent,
-    consumerId,
-    chatId,
-    usageRequestId: idempotencyKey(request),
-    userContext,
-    clientTools,
-    history: input.history,
-    extras: { instructions, outputSchema, metadata },
-    compared: { ...compared, userContext: userContext ?? null },
-    chatRules: { isTransient: !isStored },
-  };
-  return {
-    completion,
-    answers: input.answers,
-    chunks: isStream ? { includeUsage, isStructured: outputSchema !== null } : null,
-  };
+  const read = readOpenaiRequest(call, body, {
+    ...{ text, attachments, instructions },
+    format: body.object('response_format'),
+    getSchema: (format) => format.object('json_schema'),
+    getFunction: (tool) => tool.object('function') ?? tool,
+  });
+  const chatId = chatHeader(headers['x-runwire-chat-id']);
+  const isStored = chatId !== null || (clientToken?.chatId ?? null) !== null;
+  const completion: CompatibleRequest = { ...read, chatId, history, chatRules: { isTransient: !isStored } };
+  const isStructured = read.extras.outputSchema !== null;
+  return { completion, answers, chunks: isStream ? { includeUsage, isStructured } : null };
 }
 
 /** The stored chat that the request continues; null for its own chat. A blank header counts as absent. */

@@ -13,10 +13,13 @@ import {
   usageJson,
 } from './completion-json.ts';
 
+/** One item's text. */
 interface Piece {
-  readonly id: number;
+  readonly itemId: string;
+  /** The event with which it began. */
+  readonly since: number;
   readonly kind: 'content' | 'reasoning';
-  readonly text: string;
+  text: string;
 }
 
 /** A completion as one object, after the run's end. */
@@ -48,7 +51,15 @@ export class CompletionAnswer extends PlainAnswer {
       case 'delta': {
         const { item, text, id } = event;
         if (item.callerAgent !== null || item.kind === 'tool_call') break;
-        this.#pieces.push({ id, kind: item.kind === 'message' ? 'content' : 'reasoning', text });
+        const last = this.#pieces.at(-1);
+        if (last?.itemId === item.id) last.text += text;
+        else
+          this.#pieces.push({
+            itemId: item.id,
+            since: id,
+            kind: item.kind === 'message' ? 'content' : 'reasoning',
+            text,
+          });
         break;
       }
       case 'run_item':
@@ -58,7 +69,7 @@ export class CompletionAnswer extends PlainAnswer {
         break;
       case 'resumed': {
         const { discardAfter } = event;
-        this.#pieces = this.#pieces.filter(({ id }) => id <= discardAfter);
+        this.#pieces = this.#pieces.filter(({ since }) => since <= discardAfter);
         this.#calls = this.#calls.filter(({ id }) => id <= discardAfter);
         break;
       }

@@ -1,22 +1,12 @@
 import type { CompletionRequest } from '../../../../admission/completion-request.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
-import { callerInstructions } from '../../caller-instructions.ts';
 import type { CompatibleDeps } from '../../compatible-deps.ts';
 import type { CompatibleCall } from '../../compatible-route.ts';
-import { type CompatibleRequest, headerContext } from '../../compatible-starts.ts';
+import type { CompatibleRequest } from '../../compatible-starts.ts';
 import { Fields } from '../../fields.ts';
 import { OPENAI } from '../openai-api.ts';
-import {
-  idempotencyKey,
-  noteIgnored,
-  readAgent,
-  readConsumer,
-  readMetadata,
-  readOutputSchema,
-  readTools,
-  refuseUnsupported,
-  unsupported,
-} from '../openai-fields.ts';
+import { unsupported } from '../openai-fields.ts';
+import { readOpenaiRequest } from '../read-openai-request.ts';
 import { readEarlierCalls } from './earlier-calls.ts';
 import { type ResponseInput, readInput } from './read-input.ts';
 import { sendResponse } from './read-response.ts';
@@ -69,18 +59,18 @@ function readRequest(call: CompatibleCall): CreateRequest {
     throw body.refusal('previous_response_id', 'cannot be sent with `conversation`; send one of them');
   }
   const isNew = previous === null && chatId === null;
-  refuseUnsupported(body);
   refuseHosted(body);
   const sentInstructions = body.text('instructions') ?? '';
-  const text = body.object('text');
-  const format = text?.object('format') ?? null;
-  const outputSchema = readOutputSchema(format, (given) => given);
-  const metadata = readMetadata(body);
-  const instructions = callerInstructions(
-    [{ name: 'instructions', text: sentInstructions }, ...input.instructions],
-    call,
-  );
-  const clientTools = readTools(body, (tool) => tool);
+  const format = body.object('text')?.object('format') ?? null;
+  const read = readOpenaiRequest(call, body, {
+    ...{ text: input.message, attachments: input.attachments },
+    instructions: [{ name: 'instructions', text: sentInstructions }, ...input.instructions],
+    format,
+    getSchema: (given) => given,
+    getFunction: (tool) => tool,
+  });
+  const { instructions, outputSchema, metadata } = read.extras;
+  const { clientTools, consumerId } = read;
   const tools = clientTools.map(({ name, description, inputSchema }) => ({
     type: 'function',
     name,
@@ -88,9 +78,6 @@ function readRequest(call: CompatibleCall): CreateRequest {
     parameters: inputSchema,
     strict: false,
   }));
-  const consumerId = readConsumer(body, call);
-  const agent = readAgent(body, call);
-  const userContext = headerContext(call.request);
   const shown: ShownRequest = {
     ...(instructions === null || sentInstructions === '' ? {} : { instructions: sentInstructions }),
     ...(metadata === null ? {} : { metadata }),
@@ -102,20 +89,11 @@ function readRequest(call: CompatibleCall): CreateRequest {
     ...(outputSchema === null ? {} : { text: { format: shownFormat(format, outputSchema) } }),
     ...(consumerId === null || !body.has('safety_identifier') ? {} : { safety_identifier: consumerId }),
   };
-  noteIgnored(body, call);
   const completion: CompatibleRequest = {
-    message: input.message,
-    attachments: input.attachments,
-    agent,
-    consumerId,
+    ...read,
     chatId,
-    usageRequestId: idempotencyKey(call.request),
-    userContext,
     ...(input.answers.length === 0 || isNew ? {} : { answers: input.answers }),
-    clientTools,
-    extras: { instructions, outputSchema, metadata },
     ...(Object.keys(shown).length === 0 ? {} : { shown: shown as NonNullable<CompletionRequest['shown']> }),
-    compared: { ...comparedFields(call.request.body), userContext: userContext ?? null },
     chatRules: {
       mustExist: conversation !== null,
       isTransient: isNew && (!isStored || input.hasEarlier),
@@ -160,12 +138,6 @@ function readConversation(body: Fields): string | null {
   const value = body.any('conversation');
   if (value === null || typeof value === 'string') return value;
   return Fields.of(value, body.nameOf('conversation')).requiredText('id');
-}
-
-/** Everything that makes two requests with the same `Idempotency-Key` the same one. How it is answered does not. */
-function comparedFields(body: unknown): Readonly<Record<string, unknown>> {
-  const { stream: _, stream_options: __, background: ___, ...rest } = body as Readonly<Record<string, unknown>>;
-  return rest;
 }
 
 /** `max_tool_calls` would end runs early, and server-side context management would change the prompt. */
