@@ -574,6 +574,14 @@ CREATE TABLE "usage_walk" (
   "last_run_id" text not null
 );
 
+CREATE TABLE "webhook_checks" (
+  "check_id" text not null primary key,
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "amount_millionths" bigint not null,
+  "limit_amount" bigint not null
+);
+
 CREATE TABLE "webhook_deliveries" (
   "delivery_id" text not null primary key,
   "integration_id" text not null,
@@ -1229,6 +1237,15 @@ create table "usage_walk" (
   after_run_id text collate "C" not null,
   last_run_id text collate "C" not null,
   constraint usage_walk_pkey PRIMARY KEY (id)
+);
+
+create table "webhook_checks" (
+  check_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  amount_millionths bigint not null,
+  limit_amount bigint not null,
+  constraint webhook_checks_pkey PRIMARY KEY (check_id)
 );
 
 create table "webhook_deliveries" (

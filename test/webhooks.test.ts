@@ -237,4 +237,49 @@ function tests(store: StoreName): void {
     await rig.api.delete(`${below}/${endpointId}`);
     assert.ok((await sweep()) >= 1);
   });
+
+  test('a used-up allowance is reported once, by concurrent runs and by an adjustment', async (t) => {
+    cites(t, 'contract-21-exhausted');
+    const { endpointId } = await add({ url: null, events: ['member.allowance_exhausted'] });
+    await rig.api.patch(`/v2/integrations/${integration}`, {
+      allowances: { unit: 'runs', limit: 3, period: 'day' },
+    });
+    for (const member of ['ann', 'bob', 'cyd']) await rig.member(integration, member);
+    const members = async () =>
+      Promise.all(
+        (await deliveries(endpointId)).map(async ({ deliveryId }: { deliveryId: string }) => {
+          const { body } = (await rig.api.get(`${below}/${endpointId}/deliveries/${deliveryId}`)).body;
+          const { consumerId, allowance } = JSON.parse(body).data;
+          return [consumerId, allowance.used, allowance.exhausted];
+        }),
+      );
+    const runAs = (consumerId: string, usageRequestId: string) => run({ consumerId, usageRequestId });
+    await runAs('ann', 'a1');
+    const held = [];
+    for (const id of ['a2', 'a3']) {
+      held.push(
+        await rig.hold({ apiIntegrationId: integration, message: 'Hi', consumerId: 'ann', usageRequestId: id }),
+      );
+    }
+    assert.deepEqual(await members(), []);
+    await Promise.all(held.map((one) => one.finish('Hi')));
+    await until('the report', async () => (await members()).length === 1);
+    assert.deepEqual(await members(), [['ann', 3, true]]);
+    // A lowered limit reports nothing, and neither does what follows it.
+    await runAs('bob', 'b1');
+    await runAs('bob', 'b2');
+    const last = await rig.hold({
+      apiIntegrationId: integration,
+      message: 'Hi',
+      consumerId: 'bob',
+      usageRequestId: 'b3',
+    });
+    await rig.api.put(`/v2/integrations/${integration}/members/bob`, { allowance: { limit: 1 } });
+    await last.finish('Hi');
+    await rig.api.post(`/v2/integrations/${integration}/members/cyd/adjustments`, {
+      ...{ unit: 'runs', amount: -3, idempotencyKey: 'k', reason: 'A test.' },
+    });
+    await until('the second report', async () => (await members()).length === 2);
+    assert.deepEqual((await members())[0], ['cyd', 3, true]);
+  });
 }

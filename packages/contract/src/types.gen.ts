@@ -4290,17 +4290,36 @@ export interface WebhookAgencyEvent {
      */
     agency: string;
     /**
-     * The fault.
+     * What is wrong with the agency.
      */
     error: {
       /**
-       * The fault’s code.
-       */
-      code: string;
-      /**
-       * What is wrong with the agency.
+       * The first fault, in one line.
        */
       message: string;
+      /**
+       * At most ten faults.
+       *
+       * Items: A fault.
+       */
+      faults: {
+        /**
+         * The file, by its path from the agency’s folder.
+         */
+        file: string;
+        /**
+         * The line, from 1. Null if the fault is not in a text.
+         */
+        line: number | null;
+        /**
+         * The column, from 1. Null if the fault is not in a text.
+         */
+        column: number | null;
+        /**
+         * What is wrong, and what to write.
+         */
+        message: string;
+      }[];
     };
   };
 }

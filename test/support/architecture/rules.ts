@@ -101,7 +101,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   ],
   nodes: ['store', ...base],
   runs: ['chats', 'accounts', 'eventlog', 'webhooks', 'store', ...base],
-  accounts: ['agencies', 'store', ...base],
+  accounts: ['agencies', 'webhooks', 'store', ...base],
   webhooks: ['store', ...base],
   // The process of an agency reports progress, and a call that outlives its time ends it.
   agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/tool-progress.ts', ...base],

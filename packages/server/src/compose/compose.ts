@@ -85,6 +85,7 @@ export async function compose(
   erasure.start();
   schedules.start();
   webhooks.deliveries.start();
+  webhooks.reportBroken();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');

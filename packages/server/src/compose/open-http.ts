@@ -179,7 +179,7 @@ function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccoun
 
 function addAccountRoutes(
   app: App,
-  { store, agencies, limits, config, secrets }: Foundation,
+  { store, agencies, limits, config, secrets, outbox }: Foundation,
   { changes, signing, clientSigning, reads, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
   { forgetIntegration }: OpenedRuns,
 ): void {
@@ -189,7 +189,7 @@ function addAccountRoutes(
     integrations: new Integrations({ store, changes, agencies, defaultRunSeconds, prices, forgetIntegration }),
     members: new Members(store, pages),
     erasures,
-    adjustments: new Adjustments(store),
+    adjustments: new Adjustments(store, outbox),
     clientTokens: new ClientTokens(reads, clientSigning),
     keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
     owners: new Owners(store, changes, signing),

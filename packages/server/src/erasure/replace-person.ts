@@ -23,6 +23,7 @@ import { rangeBelow } from '../store/queries/files.ts';
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
+import { deletePersonsChecks } from '../store/queries/webhook-checks.ts';
 import {
   deletePathDeliveries,
   deletePathEvents,
@@ -110,6 +111,7 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   await tx.run(addUsageDays, { ...person, erasedId });
   await tx.run(markUsageDaysMoved, person);
   await tx.run(deleteUsageDays, person);
+  await tx.run(deletePersonsChecks, person);
   await tx.run(deletePersonsDeliveries, person);
   await tx.run(deletePersonsEvents, person);
 }

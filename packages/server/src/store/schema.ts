@@ -13,7 +13,12 @@ import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalk
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
 import type { StoredPath } from './stored-path.ts';
-import type { WebhookDeliveriesTable, WebhookEndpointsTable, WebhookEventsTable } from './webhook-tables.ts';
+import type {
+  WebhookChecksTable,
+  WebhookDeliveriesTable,
+  WebhookEndpointsTable,
+  WebhookEventsTable,
+} from './webhook-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -459,5 +464,6 @@ export interface Schema {
   schedule_ticks: ScheduleTicksTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
+  webhook_checks: WebhookChecksTable;
   webhook_deliveries: WebhookDeliveriesTable;
 }

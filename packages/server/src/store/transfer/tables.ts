@@ -48,6 +48,7 @@ export const COPIED_TABLES = [
   'schedule_ticks',
   'webhook_endpoints',
   'webhook_events',
+  'webhook_checks',
   'webhook_deliveries',
 ] as const;
 
