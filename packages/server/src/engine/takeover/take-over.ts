@@ -3,10 +3,10 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { ClientTool } from '../../domain/question/client-tool.ts';
 import type { Settlement } from '../../domain/question/question.ts';
-import { NO_TRACE } from '../../domain/request-trace.ts';
+import { NO_TRACE, type RequestTrace } from '../../domain/request-trace.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/run/admitted-run.ts';
 import { attemptBase, type RunEvent } from '../../domain/run/events.ts';
-import { parseExtras } from '../../domain/run/run-extras.ts';
+import { parseExtras, storedTraceparent } from '../../domain/run/run-extras.ts';
 import { RunLost } from '../../domain/run/run-lost.ts';
 import type { RunError } from '../../domain/run/run-state.ts';
 import { isKnownJournal } from '../../domain/run/step.ts';
@@ -218,11 +218,17 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     startedAt: run.started_at ?? run.created_at,
   };
   return admittedRun(runIdentity(run), getSettings(run), input, {
-    trace: NO_TRACE,
+    trace: toStoredTrace(run.extras_json),
     attempt,
     nodeId: deps.node.nodeId,
     opening,
     isOpeningStored: true,
     resumed,
   });
+}
+
+/** The request's id is not stored, but the parent of the run's spans is. */
+function toStoredTrace(extrasJson: string | null): RequestTrace {
+  const traceparent = storedTraceparent(extrasJson);
+  return traceparent === undefined ? NO_TRACE : { requestId: null, traceparent };
 }
