@@ -535,6 +535,61 @@ CREATE TABLE "usage_walk" (
   "last_run_id" text not null
 );
 
+CREATE TABLE "webhook_deliveries" (
+  "delivery_id" text not null primary key,
+  "integration_id" text not null,
+  "endpoint_id" text not null,
+  "event_id" text not null,
+  "type" text not null,
+  "run_id" text,
+  "status" text not null,
+  "attempts" integer default 0 not null,
+  "next_attempt_at" bigint,
+  "claim_id" text,
+  "last_status" integer,
+  "last_error" text,
+  "answer_json" text,
+  "created_at" bigint not null,
+  "delivered_at" bigint,
+  "settled_at" bigint
+);
+CREATE INDEX "webhook_deliveries_endpoint" on "webhook_deliveries" ("endpoint_id", "created_at", "delivery_id");
+CREATE INDEX "webhook_deliveries_event" on "webhook_deliveries" ("event_id");
+CREATE INDEX "webhook_deliveries_pending" on "webhook_deliveries" ("endpoint_id", "next_attempt_at", "delivery_id") where status = 'pending';
+CREATE INDEX "webhook_deliveries_settled" on "webhook_deliveries" ("settled_at", "delivery_id") where settled_at is not null;
+
+CREATE TABLE "webhook_endpoints" (
+  "endpoint_id" text not null primary key,
+  "integration_id" text not null,
+  "url" text,
+  "events" text not null,
+  "description_json" text,
+  "active" integer not null,
+  "disabled_reason" text,
+  "failing_since" bigint,
+  "secret_number" bigint not null,
+  "rotated_at" bigint,
+  "created_at" bigint not null,
+  "updated_at" bigint not null
+);
+CREATE INDEX "webhook_endpoints_integration" on "webhook_endpoints" ("integration_id", "created_at", "endpoint_id");
+
+CREATE TABLE "webhook_events" (
+  "event_id" text not null primary key,
+  "integration_id" text not null,
+  "type" text not null,
+  "run_id" text,
+  "consumer_id" text,
+  "path" text,
+  "once_key" text unique,
+  "body_json" text not null,
+  "created_at" bigint not null
+);
+CREATE INDEX "webhook_events_created" on "webhook_events" ("created_at");
+CREATE INDEX "webhook_events_integration" on "webhook_events" ("integration_id", "created_at", "event_id");
+CREATE INDEX "webhook_events_member" on "webhook_events" ("integration_id", "consumer_id") where consumer_id is not null;
+CREATE INDEX "webhook_events_path" on "webhook_events" ("integration_id", "path") where path is not null;
+
 -- PostgreSQL
 
 
@@ -1096,3 +1151,62 @@ create table "usage_walk" (
   last_run_id text collate "C" not null,
   constraint usage_walk_pkey PRIMARY KEY (id)
 );
+
+create table "webhook_deliveries" (
+  delivery_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  event_id text collate "C" not null,
+  type text collate "C" not null,
+  run_id text collate "C",
+  status text collate "C" not null,
+  attempts integer not null default 0,
+  next_attempt_at bigint,
+  claim_id text collate "C",
+  last_status integer,
+  last_error text collate "C",
+  answer_json text collate "C",
+  created_at bigint not null,
+  delivered_at bigint,
+  settled_at bigint,
+  constraint webhook_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries USING btree (endpoint_id, created_at, delivery_id);
+CREATE INDEX webhook_deliveries_event ON webhook_deliveries USING btree (event_id);
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries USING btree (endpoint_id, next_attempt_at, delivery_id) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_settled ON webhook_deliveries USING btree (settled_at, delivery_id) WHERE (settled_at IS NOT NULL);
+
+create table "webhook_endpoints" (
+  endpoint_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  url text collate "C",
+  events text collate "C" not null,
+  description_json text collate "C",
+  active integer not null,
+  disabled_reason text collate "C",
+  failing_since bigint,
+  secret_number bigint not null,
+  rotated_at bigint,
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint webhook_endpoints_pkey PRIMARY KEY (endpoint_id)
+);
+CREATE INDEX webhook_endpoints_integration ON webhook_endpoints USING btree (integration_id, created_at, endpoint_id);
+
+create table "webhook_events" (
+  event_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  type text collate "C" not null,
+  run_id text collate "C",
+  consumer_id text collate "C",
+  path text collate "C",
+  once_key text collate "C",
+  body_json text collate "C" not null,
+  created_at bigint not null,
+  constraint webhook_events_pkey PRIMARY KEY (event_id),
+  constraint webhook_events_once_key_key UNIQUE (once_key)
+);
+CREATE INDEX webhook_events_created ON webhook_events USING btree (created_at);
+CREATE INDEX webhook_events_integration ON webhook_events USING btree (integration_id, created_at, event_id);
+CREATE INDEX webhook_events_member ON webhook_events USING btree (integration_id, consumer_id) WHERE (consumer_id IS NOT NULL);
+CREATE INDEX webhook_events_path ON webhook_events USING btree (integration_id, path) WHERE (path IS NOT NULL);

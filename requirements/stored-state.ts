@@ -9,6 +9,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-7-(fetched|refresh|failed|cancelled|drops|file-(quota|access|lists)|announce|member-(folder|quota))/,
   /^contract-9-/,
   /^contract-19-/,
+  /^contract-21-/,
   /^contract-23-(first-token|latency)/,
   /^agents-14-/,
   /^compatible-19-/,

@@ -58,6 +58,9 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
   const [forked = ''] = await pastePage(t, 'docs/forks.md', server);
   assert.match(forked, /"chatId":"trip-2",.*"forkedFrom":\{"chatId":"trip","runId":"run_/);
 
+  const [endpoint = ''] = await pastePage(t, 'docs/webhooks.md', server);
+  assert.match(endpoint, /"events":\["run.completed","run.failed"\],.*"secret":"whsec_/);
+
   const [text = ''] = await pastePage(t, 'docs/text-only.md', server);
   assert.match(text, /\nThis is the offline demo model: .* You said: Hello\n$/);
 

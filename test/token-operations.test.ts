@@ -29,6 +29,8 @@ const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
   createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
+  createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
+  listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);

@@ -83,6 +83,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/upgrade.md': { sql: 1 },
   'docs/upload-address.md': { sh: 1 },
   'docs/usage.md': { sh: 5, json: 4 },
+  'docs/webhooks.md': { sh: 1, json: 1 },
   'packages/client/README.md': { ts: 2 },
   'packages/client-python/README.md': { sh: 1, python: 1 },
   'packages/guarded-fetch/README.md': { ts: 1 },

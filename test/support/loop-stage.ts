@@ -38,6 +38,8 @@ export interface LoopStage {
   /** Can be deleted. */
   readonly ownerId: string;
   readonly keyId: string;
+  readonly endpointId: string;
+  readonly deliveryId: string;
 }
 
 async function completed(rig: Rig, request: object): Promise<string> {
@@ -82,8 +84,19 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   const short = await completed(rig, { ...asked, usageRequestId: 'short', chatId: 'short' });
   const erased = await completed(rig, { consumerId: 'bob', usageRequestId: 'erased', chatId: 'erased' });
   await api.patch(`${HOME}/chats/short`, { metadata: METADATA, title: 'A chat' });
-  using rows = new RowCopies(rig.dataDir);
   const own = `integration_id = '${INTEGRATION}'`;
+  // After the runs, which store no events for it.
+  const { endpointId } = (await api.post(`${HOME}/webhooks`, { url: null })).body;
+  const { deliveryId } = (await api.post(`${HOME}/webhooks/${endpointId}/test`, {})).body;
+  using rows = new RowCopies(rig.dataDir);
+  rows.copy('webhook_events', own, Math.min(sizes.runs, 9000), {
+    event_id: numbered('event_id'),
+    created_at: 'created_at - n',
+  });
+  rows.copy('webhook_deliveries', own, sizes.runs, {
+    delivery_id: numbered('delivery_id'),
+    created_at: 'created_at - n',
+  });
   const chatKey = (chatId: string) => `(select chat_key from chats where ${own} and chat_id = '${chatId}')`;
   const runs = {
     run_id: numbered('run_id'),
@@ -134,5 +147,5 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     owner_id: numbered('owner_id'),
     email: 'n || email',
   });
-  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId };
+  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId, endpointId, deliveryId };
 }

@@ -105,6 +105,27 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
   deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/bob?erase=true`, 202)],
   getErasure: () => [{ path: `${HOME}/members/bob/erasure` }],
+  createWebhook: () => post(`${HOME}/webhooks`, { url: null }),
+  listWebhooks: () => list(`${HOME}/webhooks`),
+  getWebhook: ({ endpointId }) => [{ path: `${HOME}/webhooks/${endpointId}` }],
+  updateWebhook: ({ endpointId }) => [
+    { method: 'PATCH', path: `${HOME}/webhooks/${endpointId}`, body: { description: 'x' } },
+  ],
+  rotateWebhook: ({ endpointId }) => post(`${HOME}/webhooks/${endpointId}/rotate`, {}, 200),
+  testWebhook: ({ endpointId }) => post(`${HOME}/webhooks/${endpointId}/test`, {}, 202),
+  listWebhookDeliveries: ({ endpointId }) => list(`${HOME}/webhooks/${endpointId}/deliveries`),
+  getWebhookDelivery: ({ endpointId, deliveryId }) => [
+    { path: `${HOME}/webhooks/${endpointId}/deliveries/${deliveryId}` },
+  ],
+  redeliverWebhook: ({ endpointId, deliveryId }) =>
+    post(`${HOME}/webhooks/${endpointId}/deliveries/${deliveryId}/redeliver`, {}, 202),
+  replayWebhook: ({ endpointId }) =>
+    post(
+      `${HOME}/webhooks/${endpointId}/replay`,
+      { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', types: ['webhook.test'] },
+      202,
+    ),
+  deleteWebhook: ({ endpointId }) => remove(`${HOME}/webhooks/${endpointId}`),
   deleteIntegration: () => remove(HOME),
 };
 

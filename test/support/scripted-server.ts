@@ -66,9 +66,9 @@ export class ScriptedServer implements AsyncDisposable {
   }
 
   /** One server for all tests of a file or of a `describe`: it starts before the first and closes after the last. */
-  static shared(options: ServerOptions = {}): ScriptedServer {
+  static shared(options: ServerOptions | (() => ServerOptions) = {}): ScriptedServer {
     const rig = new ScriptedServer();
-    before(() => rig.#start(options));
+    before(() => rig.#start(typeof options === 'function' ? options() : options));
     after(() => rig[Symbol.asyncDispose]());
     return rig;
   }

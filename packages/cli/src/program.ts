@@ -20,6 +20,7 @@ import { addRunsCommands } from './commands/runs.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStepsCommand } from './commands/steps.ts';
 import { addUsageCommand } from './commands/usage.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { newProgram, runProgram } from './run-program.ts';
 
 /** Every command, in the order of the help. */
@@ -51,6 +52,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addRecordsCommand(program, context);
   program.commandsGroup('Integrations and access:');
   addIntegrationCommands(program, context);
+  addWebhookCommands(program, context);
   addOwnerCommands(program, context);
   addAccessCommands(program, context);
   program.commandsGroup('Installation:');

@@ -48,6 +48,19 @@ export const RESOURCES = {
     update: 'PATCH /v2/integrations/:apiIntegrationId',
     delete: 'DELETE /v2/integrations/:apiIntegrationId',
   },
+  webhooks: {
+    create: 'POST /v2/integrations/:apiIntegrationId/webhooks',
+    list: 'GET /v2/integrations/:apiIntegrationId/webhooks',
+    get: 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId',
+    update: 'PATCH /v2/integrations/:apiIntegrationId/webhooks/:endpointId',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId/webhooks/:endpointId',
+    rotate: 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/rotate',
+    test: 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/test',
+    replay: 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/replay',
+    deliveries: 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries',
+    delivery: 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId',
+    redeliver: 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver',
+  },
   tokens: { create: 'POST /v2/integrations/:apiIntegrationId/client_tokens' },
   keys: { create: 'POST /v2/api_keys', list: 'GET /v2/api_keys', revoke: 'DELETE /v2/api_keys/:keyId' },
   owners: { create: 'POST /v2/owners', list: 'GET /v2/owners', delete: 'DELETE /v2/owners/:ownerId' },
@@ -65,7 +78,7 @@ export type Input<R extends Route> = Omit<
 /** Methods that resolve to the answer itself: bytes, or headers. */
 type RawVerb = 'content' | 'head' | 'metrics' | 'csv';
 const RAW_VERBS = /^(content|head|metrics|csv)$/;
-const LIST_VERBS = /^(list|steps|messages|adjustments|summary)$/;
+const LIST_VERBS = /^(list|steps|messages|adjustments|summary|deliveries)$/;
 
 type Answer<Verb, R extends Route> = Verb extends RawVerb
   ? Promise<Response>

@@ -150,6 +150,16 @@ export const errors = {
     sentence: 'No member has this `consumerId`; register the member first.',
     retryable: false,
   },
+  webhook_not_found: {
+    status: 404,
+    sentence: 'The integration has no webhook endpoint with this id; list its endpoints.',
+    retryable: false,
+  },
+  delivery_not_found: {
+    status: 404,
+    sentence: 'The endpoint has no delivery with this id; it was deleted, or never made.',
+    retryable: false,
+  },
   chat_not_found: {
     status: 404,
     sentence: 'This consumer has no such chat; check `chatId`, `aliasChatId` and `consumerId`.',
@@ -226,6 +236,11 @@ export const errors = {
     status: 409,
     sentence: 'The previous run of this chat is still active; wait for it or cancel exactly that run.',
     retryable: true,
+  },
+  too_many_webhooks: {
+    status: 409,
+    sentence: 'The integration has as many webhook endpoints as it may have; delete one first.',
+    retryable: false,
   },
   integration_exists: {
     status: 409,

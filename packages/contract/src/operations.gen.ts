@@ -43,6 +43,16 @@ import type {
   UpdateMeRequest,
   AgencyList,
   ServiceNodeList,
+  CreateWebhookRequest,
+  ReplayWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithBody,
+  WebhookEndpoint,
+  WebhookEndpointList,
+  WebhookEndpointWithSecret,
+  WebhookReplay,
 } from './types.gen.ts';
 
 export interface DeleteFileParameters {
@@ -560,6 +570,168 @@ export interface UpdateIntegrationParameters {
   apiIntegrationId: string;
 }
 
+export interface CreateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface GetWebhookDeliveryParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+}
+
+export interface ListWebhookDeliveriesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * Only deliveries with this status.
+   */
+  status?: 'pending' | 'delivered' | 'failed' | 'skipped' | undefined;
+  /**
+   * Only deliveries with this type.
+   */
+  type?:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test' | undefined;
+  /**
+   * Only deliveries that were made at this time or later.
+   */
+  from?: string | undefined;
+  /**
+   * Only deliveries that were made before this time.
+   */
+  to?: string | undefined;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListWebhooksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RedeliverWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+}
+
+export interface ReplayWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface RotateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface TestWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
+export interface UpdateWebhookParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+}
+
 export interface DeleteOwnerParameters {
   /**
    * Identifier of the owner.
@@ -755,6 +927,50 @@ export interface Operations {
    * Change an integration.
    */
   updateIntegration: { input: UpdateIntegrationParameters & UpdateIntegrationRequest; answer: Integration };
+  /**
+   * Add a webhook endpoint.
+   */
+  createWebhook: { input: CreateWebhookParameters & CreateWebhookRequest; answer: WebhookEndpointWithSecret };
+  /**
+   * Delete a webhook endpoint with its deliveries.
+   */
+  deleteWebhook: { input: DeleteWebhookParameters; answer: undefined };
+  /**
+   * Read a webhook endpoint.
+   */
+  getWebhook: { input: GetWebhookParameters; answer: WebhookEndpoint };
+  /**
+   * Read a delivery with its body and the last answer.
+   */
+  getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
+  /**
+   * List a webhook endpoint’s deliveries, newest first.
+   */
+  listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
+  /**
+   * List an integration’s webhook endpoints, newest first.
+   */
+  listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
+  /**
+   * Send a delivery’s event once more.
+   */
+  redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Send stored events once more.
+   */
+  replayWebhook: { input: ReplayWebhookParameters & ReplayWebhookRequest; answer: WebhookReplay };
+  /**
+   * Make a new secret for a webhook endpoint.
+   */
+  rotateWebhook: { input: RotateWebhookParameters; answer: WebhookEndpointWithSecret };
+  /**
+   * Send a `webhook.test` to an endpoint.
+   */
+  testWebhook: { input: TestWebhookParameters; answer: WebhookDelivery };
+  /**
+   * Change, pause or resume a webhook endpoint.
+   */
+  updateWebhook: { input: UpdateWebhookParameters & UpdateWebhookRequest; answer: WebhookEndpoint };
   /**
    * Create an API key.
    */

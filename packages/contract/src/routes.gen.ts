@@ -72,6 +72,28 @@ export const listIntegrations = 'GET /v2/integrations';
 
 export const updateIntegration = 'PATCH /v2/integrations/:apiIntegrationId';
 
+export const createWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks';
+
+export const deleteWebhook = 'DELETE /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
+
+export const getWebhook = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
+
+export const getWebhookDelivery = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId';
+
+export const listWebhookDeliveries = 'GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries';
+
+export const listWebhooks = 'GET /v2/integrations/:apiIntegrationId/webhooks';
+
+export const redeliverWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver';
+
+export const replayWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/replay';
+
+export const rotateWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/rotate';
+
+export const testWebhook = 'POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/test';
+
+export const updateWebhook = 'PATCH /v2/integrations/:apiIntegrationId/webhooks/:endpointId';
+
 export const createApiKey = 'POST /v2/api_keys';
 
 export const createOwner = 'POST /v2/owners';

@@ -3898,3 +3898,727 @@ export interface UserHistoryItem {
    */
   attachments?: Attachment[] | undefined;
 }
+
+/**
+ * The endpoint to make.
+ */
+export interface CreateWebhookRequest {
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The event types that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: An event type, or `*` for all.
+   */
+  events?: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description?: string | null | undefined;
+}
+
+/**
+ * The stored events to send once more.
+ */
+export interface ReplayWebhookRequest {
+  /**
+   * Events at this time or later.
+   */
+  from: string;
+  /**
+   * Events before this time.
+   */
+  to: string;
+  /**
+   * Only events with these types. The default is all types that the endpoint gets.
+   *
+   * @minItems 1
+   *
+   * Items: An event type.
+   */
+  types?: (
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+}
+
+/**
+ * The fields to change.
+ */
+export interface UpdateWebhookRequest {
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url?: string | null | undefined;
+  /**
+   * The event types that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: An event type, or `*` for all.
+   */
+  events?: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description?: string | null | undefined;
+  /**
+   * False pauses the endpoint. True ends a pause or a disablement.
+   */
+  active?: boolean | undefined;
+}
+
+/**
+ * An edit or a start broke the integration’s agency. Sent once for each agency and fault.
+ */
+export interface WebhookAgencyEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'agency.broken';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The agency’s name.
+     */
+    agency: string;
+    /**
+     * The fault.
+     */
+    error: {
+      /**
+       * The fault’s code.
+       */
+      code: string;
+      /**
+       * What is wrong with the agency.
+       */
+      message: string;
+    };
+  };
+}
+
+/**
+ * A member has used up its allowance. Sent once for each member and period.
+ */
+export interface WebhookAllowanceEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'member.allowance_exhausted';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The member.
+     */
+    consumerId: string;
+    allowance: Allowance;
+  };
+}
+
+/**
+ * An event on its way to an endpoint.
+ */
+export interface WebhookDelivery {
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+  /**
+   * The event’s identifier: the header `webhook-id` in every attempt.
+   */
+  eventId: string;
+  /**
+   * The event’s type.
+   */
+  type:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test';
+  /**
+   * The run that the event is about. Null if it is not about a run.
+   */
+  runId: string | null;
+  /**
+   * `pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.
+   */
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  /**
+   * Attempts so far.
+   */
+  attempts: number;
+  /**
+   * When the next attempt is due. Null if there is none.
+   */
+  nextAttemptAt: string | null;
+  /**
+   * HTTP status that was answered last. Null if there was none.
+   */
+  lastStatus: number | null;
+  /**
+   * Why the last attempt failed. Null if it did not fail.
+   */
+  lastError: string | null;
+  /**
+   * When the delivery was made.
+   */
+  createdAt: string;
+  /**
+   * When an attempt succeeded. Null if none did.
+   */
+  deliveredAt: string | null;
+}
+
+/**
+ * A page of a list of `WebhookDelivery`.
+ */
+export interface WebhookDeliveryList {
+  /**
+   * The items of this page, in order.
+   */
+  items: WebhookDelivery[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * A delivery with what is posted and what was answered.
+ */
+export interface WebhookDeliveryWithBody {
+  /**
+   * The delivery’s identifier.
+   */
+  deliveryId: string;
+  /**
+   * The event’s identifier: the header `webhook-id` in every attempt.
+   */
+  eventId: string;
+  /**
+   * The event’s type.
+   */
+  type:
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test';
+  /**
+   * The run that the event is about. Null if it is not about a run.
+   */
+  runId: string | null;
+  /**
+   * `pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.
+   */
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  /**
+   * Attempts so far.
+   */
+  attempts: number;
+  /**
+   * When the next attempt is due. Null if there is none.
+   */
+  nextAttemptAt: string | null;
+  /**
+   * HTTP status that was answered last. Null if there was none.
+   */
+  lastStatus: number | null;
+  /**
+   * Why the last attempt failed. Null if it did not fail.
+   */
+  lastError: string | null;
+  /**
+   * When the delivery was made.
+   */
+  createdAt: string;
+  /**
+   * When an attempt succeeded. Null if none did.
+   */
+  deliveredAt: string | null;
+  /**
+   * What is posted, the same in every attempt.
+   */
+  body: string;
+  /**
+   * The first 256 bytes that were answered last. Null if there was none.
+   */
+  answer: string | null;
+}
+
+/**
+ * An address that an integration’s events are posted to.
+ */
+export interface WebhookEndpoint {
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The event types that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: An event type, or `*` for all.
+   */
+  events: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description: string | null;
+  /**
+   * True if events are sent. False if the endpoint was paused or disabled.
+   */
+  active: boolean;
+  /**
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  /**
+   * Since when every attempt has failed. Null if the last one succeeded.
+   */
+  failingSince: string | null;
+  /**
+   * When the endpoint was made.
+   */
+  createdAt: string;
+  /**
+   * When the endpoint was last changed.
+   */
+  updatedAt: string;
+}
+
+/**
+ * A page of a list of `WebhookEndpoint`.
+ */
+export interface WebhookEndpointList {
+  /**
+   * The items of this page, in order.
+   */
+  items: WebhookEndpoint[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * An endpoint with its new secret.
+ */
+export interface WebhookEndpointWithSecret {
+  /**
+   * The endpoint’s identifier.
+   */
+  endpointId: string;
+  /**
+   * Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is posted, and deliveries are `skipped`.
+   */
+  url: string | null;
+  /**
+   * The event types that are sent. The default is `["*"]`, all.
+   *
+   * @minItems 1
+   *
+   * Items: An event type, or `*` for all.
+   */
+  events: (
+    | '*'
+    | 'run.completed'
+    | 'run.failed'
+    | 'run.cancelled'
+    | 'run.asked'
+    | 'member.allowance_exhausted'
+    | 'upload.completed'
+    | 'agency.broken'
+    | 'schedule.paused'
+    | 'webhook.test'
+  )[];
+  /**
+   * Note for people.
+   */
+  description: string | null;
+  /**
+   * True if events are sent. False if the endpoint was paused or disabled.
+   */
+  active: boolean;
+  /**
+   * Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone. Null if the server did not disable it.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  /**
+   * Since when every attempt has failed. Null if the last one succeeded.
+   */
+  failingSince: string | null;
+  /**
+   * When the endpoint was made.
+   */
+  createdAt: string;
+  /**
+   * When the endpoint was last changed.
+   */
+  updatedAt: string;
+  /**
+   * The secret that signs what is posted, `whsec_…`. It is shown only in this answer.
+   */
+  secret: string;
+}
+
+/**
+ * What is posted to an endpoint, discriminated by `type`.
+ */
+export type WebhookEvent =
+  | WebhookRunEvent
+  | WebhookAllowanceEvent
+  | WebhookUploadEvent
+  | WebhookAgencyEvent
+  | WebhookScheduleEvent
+  | WebhookTestEvent;
+
+/**
+ * What a replay made.
+ */
+export interface WebhookReplay {
+  /**
+   * How many deliveries were made.
+   */
+  deliveries: number;
+}
+
+/**
+ * A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions.
+ */
+export interface WebhookRunEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'run.completed' | 'run.failed' | 'run.cancelled' | 'run.asked';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The run’s identifier.
+     */
+    runId: string;
+    /**
+     * The chat’s identifier.
+     */
+    chatId: string;
+    /**
+     * True if the chat was deleted.
+     */
+    chatDeleted: boolean;
+    /**
+     * The member that the run was started for. Null if the request named none.
+     */
+    consumerId: string | null;
+    /**
+     * The request’s `usageRequestId`. Null if it had none.
+     */
+    usageRequestId: string | null;
+    /**
+     * How the run ended.
+     */
+    status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+    /**
+     * How the run was asked to stop. Null if it was not asked.
+     */
+    cancelRequested: 'immediate' | 'after_step' | null;
+    /**
+     * The agent that the run was started at.
+     */
+    agent: string;
+    /**
+     * The agency’s hash when the run was started. Null if it is not known.
+     */
+    agencyVersion: string | null;
+    /**
+     * The attempt that ended the run.
+     */
+    attempt: number;
+    /**
+     * The last event’s id in the stream.
+     */
+    lastEventId: number;
+    /**
+     * When the run was admitted.
+     */
+    createdAt: string;
+    /**
+     * When the run was started. Null if it was not started.
+     */
+    startedAt: string | null;
+    /**
+     * When the run ended.
+     */
+    completedAt: string;
+    /**
+     * From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not known.
+     */
+    firstTokenMs: number | null;
+    /**
+     * Why the run failed. Null if it did not fail.
+     */
+    error: {
+      /**
+       * Machine-readable code.
+       */
+      code: string;
+      /**
+       * What was wrong and what to do, for a person.
+       */
+      message: string;
+    } | null;
+    /**
+     * The run whose questions this one settled. Null if it settled none.
+     */
+    continues: string | null;
+    /**
+     * The run’s open questions.
+     *
+     * Items: An open question, without its call’s arguments.
+     */
+    pending: {
+      /**
+       * The question’s identifier, for `answers`.
+       */
+      questionId: string;
+      /**
+       * Who must act.
+       */
+      kind: 'approval' | 'tool';
+      /**
+       * The call’s id.
+       */
+      callId: string;
+      /**
+       * The agent that made the call.
+       */
+      agent: string;
+      /**
+       * The agent that asked it. Null if the user asked.
+       */
+      callerAgent: string | null;
+      /**
+       * The tool’s name.
+       */
+      tool: string;
+    }[];
+    usage: Usage;
+    /**
+     * What the run was charged. Null while it runs, and if allowances were off.
+     */
+    charged: {
+      /**
+       * Unit of the amount.
+       */
+      unit: 'runs' | 'tokens' | 'credits';
+      /**
+       * Amount that counts against the allowance.
+       */
+      amount: number;
+    } | null;
+    /**
+     * The same tokens, by model.
+     *
+     * Items: Tokens of one model.
+     */
+    byModel: {
+      /**
+       * Model, as `provider/model`.
+       */
+      model: string;
+      /**
+       * Tokens of the prompts, cached ones included.
+       */
+      input_tokens: number;
+      /**
+       * Input tokens that the provider read from its cache.
+       */
+      cached_tokens: number;
+      /**
+       * Tokens of the answers, reasoning included.
+       */
+      output_tokens: number;
+    }[];
+  };
+}
+
+/**
+ * The server paused a schedule.
+ */
+export interface WebhookScheduleEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'schedule.paused';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The schedule’s identifier.
+     */
+    scheduleId: string;
+    /**
+     * Why it was paused.
+     */
+    pausedReason: string;
+  };
+}
+
+/**
+ * Sent on request, to try an endpoint.
+ */
+export interface WebhookTestEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'webhook.test';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The endpoint’s identifier.
+     */
+    endpointId: string;
+  };
+}
+
+/**
+ * An upload was published as a file.
+ */
+export interface WebhookUploadEvent {
+  /**
+   * The event’s type.
+   */
+  type: 'upload.completed';
+  /**
+   * When the event happened.
+   */
+  timestamp: string;
+  /**
+   * What the event is about.
+   */
+  data: {
+    /**
+     * The integration’s identifier.
+     */
+    apiIntegrationId: string;
+    /**
+     * The file’s path.
+     */
+    path: string;
+    /**
+     * Size in bytes.
+     */
+    size: number;
+    /**
+     * The file’s media type.
+     */
+    contentType: string;
+  };
+}

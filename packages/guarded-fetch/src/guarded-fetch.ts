@@ -6,6 +6,7 @@ import { isRedirect, nextHop } from './next-hop.ts';
 import { openChecked } from './open-checked.ts';
 import { ownAddresses } from './own-addresses.ts';
 import { readBody } from './read-body.ts';
+import { readStart } from './read-start.ts';
 import { realNetwork } from './real-network.ts';
 import { type GuardedRequest, PLAIN_GET, sendRequest } from './send-request.ts';
 import { checkFetchUrl } from './url-rules/check-url.ts';
@@ -36,6 +37,16 @@ export interface GuardedAnswer {
   readonly location: string | null;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** The answer to a post, of which the beginning is read. */
+export interface PostAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** At most `maxBytes`, also if the answer is longer or was cut. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type PostGuarded = (url: URL, request: GuardedRequest, signal: AbortSignal) => Promise<PostAnswer>;
 
 const MAX_REDIRECTS = 3;
 
@@ -71,6 +82,18 @@ export class GuardedFetcher {
         status: answer.statusCode ?? 0,
         location: answer.headers.location ?? null,
         bytes: await readBody(answer, maxBytes),
+      })),
+    );
+  }
+
+  /** Sends one request and returns any answer with the beginning of its body. Redirects are not followed. */
+  post(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<PostAnswer> {
+    const { maxBytes } = this.#options;
+    return this.#within(url, signal, (checked, stop) =>
+      this.#exchange(checked, request, stop, async (answer) => ({
+        status: answer.statusCode ?? 0,
+        retryAfter: answer.headers['retry-after'] ?? null,
+        bytes: await readStart(answer, maxBytes),
       })),
     );
   }

@@ -4,6 +4,8 @@ export {
   type GuardedAnswer,
   GuardedFetcher,
   type GuardedFetchOptions,
+  type PostAnswer,
+  type PostGuarded,
 } from './guarded-fetch.ts';
 export type { DialTo, Network } from './network.ts';
 export { realNetwork } from './real-network.ts';

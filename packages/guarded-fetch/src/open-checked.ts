@@ -26,10 +26,11 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
   const { allow, network } = options;
   const servername = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = getPort(url);
+  const isPlain = url.protocol === 'http:';
   const addresses = addressOfHost(url.hostname) === null ? await resolved(network, servername, signal) : [servername];
   if (addresses.length === 0) throw finalFailure('unresolved', 'its host name does not exist', 'check the link');
   const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);
-  if (!addresses.every((address) => mayDial({ address, port, servername }, allow, own))) {
+  if (!addresses.every((address) => mayDial({ address, port, servername, isPlain }, allow, own))) {
     // The sentence does not tell which of the two it is, so a caller who guesses names learns nothing about this
     // machine.
     throw finalFailure(
@@ -39,19 +40,19 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
     );
   }
   return dialOne(
-    addresses.slice(0, MAX_DIALS).map((address) => ({ address, port, servername })),
+    addresses.slice(0, MAX_DIALS).map((address) => ({ address, port, servername, ...(isPlain ? { isPlain } : {}) })),
     network,
     signal,
   );
 }
 
-function mayDial({ address, port, servername }: DialTo, allow: FetchAllow, own: readonly Address[]): boolean {
+function mayDial({ address, port, servername, isPlain }: DialTo, allow: FetchAllow, own: readonly Address[]): boolean {
   const parsed = parseAddress(address);
   // Text that is no address would be resolved a second time when it is dialled.
   if (parsed === null) return false;
   const { bits, value } = reachedAddress(parsed);
   const isOwn = own.some((one) => one.bits === bits && one.value === value);
-  if (port === HTTPS_PORT && isPublicAddress(parsed) && !isOwn) return true;
+  if (isPlain !== true && port === HTTPS_PORT && isPublicAddress(parsed) && !isOwn) return true;
   return allow.allowsHost(servername, port) || allow.allowsAddress(address, port);
 }
 

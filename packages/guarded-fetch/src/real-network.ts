@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { isIP } from 'node:net';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
 import { finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
@@ -8,8 +8,9 @@ import { resolveName } from './resolve-name.ts';
 /** Uses the machine's name servers and certificates (`NODE_EXTRA_CA_CERTS` adds to them). */
 export const realNetwork: Network = {
   resolve: resolveName,
-  async dial({ address, port, servername }, signal) {
+  async dial({ address, port, servername, isPlain }, signal) {
     signal.throwIfAborted();
+    if (isPlain === true) return dialPlain(address, port, signal);
     const socket = connect({
       host: address,
       port,
@@ -36,3 +37,15 @@ export const realNetwork: Network = {
     }
   },
 };
+
+async function dialPlain(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  const socket = connectPlain({ host, port });
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    socket.on('error', () => {});
+    socket.destroy();
+    throw error;
+  }
+}

@@ -569,6 +569,161 @@ class IntegrationsApi(Resource):
         self._json("DELETE /v2/integrations/:apiIntegrationId", {"apiIntegrationId": integration})
 
 
+class WebhooksApi(Resource):
+    """Operations of `client.webhooks`."""
+
+    def create(
+        self,
+        *,
+        url: str | None,
+        events: Sequence[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]] | Omitted = OMITTED,
+        description: str | None | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.WebhookEndpointWithSecret:
+        """Add a webhook endpoint."""
+        answer: models.WebhookEndpointWithSecret = self._json(
+            "POST /v2/integrations/:apiIntegrationId/webhooks",
+            {"url": url, "events": events, "description": description, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.WebhookEndpoint, models.WebhookEndpointList]:
+        """List an integration’s webhook endpoints, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/webhooks",
+            {"limit": limit, "apiIntegrationId": integration},
+        )
+
+    def get(self, endpoint_id: str, *, integration: str | None = None) -> models.WebhookEndpoint:
+        """Read a webhook endpoint."""
+        answer: models.WebhookEndpoint = self._json(
+            "GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId",
+            {"endpointId": endpoint_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def update(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None | Omitted = OMITTED,
+        events: Sequence[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]] | Omitted = OMITTED,
+        description: str | None | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.WebhookEndpoint:
+        """Change, pause or resume a webhook endpoint."""
+        answer: models.WebhookEndpoint = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/webhooks/:endpointId",
+            {
+                "endpointId": endpoint_id,
+                "url": url,
+                "events": events,
+                "description": description,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def delete(self, endpoint_id: str, *, integration: str | None = None) -> None:
+        """Delete a webhook endpoint with its deliveries."""
+        self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/webhooks/:endpointId",
+            {"endpointId": endpoint_id, "apiIntegrationId": integration},
+        )
+
+    def rotate(self, endpoint_id: str, *, integration: str | None = None) -> models.WebhookEndpointWithSecret:
+        """Make a new secret for a webhook endpoint."""
+        answer: models.WebhookEndpointWithSecret = self._json(
+            "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/rotate",
+            {"endpointId": endpoint_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def test(self, endpoint_id: str, *, integration: str | None = None) -> models.WebhookDelivery:
+        """Send a `webhook.test` to an endpoint."""
+        answer: models.WebhookDelivery = self._json(
+            "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/test",
+            {"endpointId": endpoint_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def replay(
+        self,
+        endpoint_id: str,
+        *,
+        from_: str,
+        to: str,
+        types: Sequence[Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]] | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.WebhookReplay:
+        """Send stored events once more."""
+        answer: models.WebhookReplay = self._json(
+            "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/replay",
+            {"endpointId": endpoint_id, "from": from_, "to": to, "types": types, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def deliveries(
+        self,
+        endpoint_id: str,
+        *,
+        status: Literal["pending", "delivered", "failed", "skipped"] | None = None,
+        type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.WebhookDelivery, models.WebhookDeliveryList]:
+        """List a webhook endpoint’s deliveries, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries",
+            {
+                "endpointId": endpoint_id,
+                "status": status,
+                "type": type,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "apiIntegrationId": integration,
+            },
+        )
+
+    def delivery(
+        self,
+        endpoint_id: str,
+        delivery_id: str,
+        *,
+        integration: str | None = None,
+    ) -> models.WebhookDeliveryWithBody:
+        """Read a delivery with its body and the last answer."""
+        answer: models.WebhookDeliveryWithBody = self._json(
+            "GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId",
+            {"endpointId": endpoint_id, "deliveryId": delivery_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def redeliver(
+        self,
+        endpoint_id: str,
+        delivery_id: str,
+        *,
+        integration: str | None = None,
+    ) -> models.WebhookDelivery:
+        """Send a delivery’s event once more."""
+        answer: models.WebhookDelivery = self._json(
+            "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver",
+            {"endpointId": endpoint_id, "deliveryId": delivery_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+
 class TokensApi(Resource):
     """Operations of `client.tokens`."""
 
@@ -682,6 +837,7 @@ class Api(Caller):
         self.usage = UsageApi(transport)
         self.files = FilesApi(transport)
         self.integrations = IntegrationsApi(transport)
+        self.webhooks = WebhooksApi(transport)
         self.tokens = TokensApi(transport)
         self.keys = KeysApi(transport)
         self.owners = OwnersApi(transport)

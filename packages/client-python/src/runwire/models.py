@@ -1144,6 +1144,149 @@ class UserHistoryItem(_UserHistoryItemRequired, total=False):
     """Attachments, at most 20 in all items together."""
 
 
+class WebhookDelivery(TypedDict):
+    """An event on its way to an endpoint."""
+
+    deliveryId: str
+    """The delivery’s identifier."""
+    eventId: str
+    """The event’s identifier: the header `webhook-id` in every attempt."""
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
+    """The event’s type."""
+    runId: str | None
+    """The run that the event is about. Null if it is not about a run."""
+    status: Literal["pending", "delivered", "failed", "skipped"]
+    """`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or
+    disabled.
+    """
+    attempts: int
+    """Attempts so far."""
+    nextAttemptAt: str | None
+    """When the next attempt is due. Null if there is none."""
+    lastStatus: int | None
+    """HTTP status that was answered last. Null if there was none."""
+    lastError: str | None
+    """Why the last attempt failed. Null if it did not fail."""
+    createdAt: str
+    """When the delivery was made."""
+    deliveredAt: str | None
+    """When an attempt succeeded. Null if none did."""
+
+
+class WebhookDeliveryList(TypedDict):
+    """A page of a list of `WebhookDelivery`."""
+
+    items: list[WebhookDelivery]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class WebhookDeliveryWithBody(TypedDict):
+    """A delivery with what is posted and what was answered."""
+
+    deliveryId: str
+    """The delivery’s identifier."""
+    eventId: str
+    """The event’s identifier: the header `webhook-id` in every attempt."""
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
+    """The event’s type."""
+    runId: str | None
+    """The run that the event is about. Null if it is not about a run."""
+    status: Literal["pending", "delivered", "failed", "skipped"]
+    """`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or
+    disabled.
+    """
+    attempts: int
+    """Attempts so far."""
+    nextAttemptAt: str | None
+    """When the next attempt is due. Null if there is none."""
+    lastStatus: int | None
+    """HTTP status that was answered last. Null if there was none."""
+    lastError: str | None
+    """Why the last attempt failed. Null if it did not fail."""
+    createdAt: str
+    """When the delivery was made."""
+    deliveredAt: str | None
+    """When an attempt succeeded. Null if none did."""
+    body: str
+    """What is posted, the same in every attempt."""
+    answer: str | None
+    """The first 256 bytes that were answered last. Null if there was none."""
+
+
+class WebhookEndpoint(TypedDict):
+    """An address that an integration’s events are posted to."""
+
+    endpointId: str
+    """The endpoint’s identifier."""
+    url: str | None
+    """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
+    posted, and deliveries are `skipped`.
+    """
+    events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
+    """The event types that are sent. The default is `["*"]`, all."""
+    description: str | None
+    """Note for people."""
+    active: bool
+    """True if events are sent. False if the endpoint was paused or disabled."""
+    disabledReason: Literal["gone", "failing"] | None
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone.
+    Null if the server did not disable it.
+    """
+    failingSince: str | None
+    """Since when every attempt has failed. Null if the last one succeeded."""
+    createdAt: str
+    """When the endpoint was made."""
+    updatedAt: str
+    """When the endpoint was last changed."""
+
+
+class WebhookEndpointList(TypedDict):
+    """A page of a list of `WebhookEndpoint`."""
+
+    items: list[WebhookEndpoint]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    """An endpoint with its new secret."""
+
+    endpointId: str
+    """The endpoint’s identifier."""
+    url: str | None
+    """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
+    posted, and deliveries are `skipped`.
+    """
+    events: list[Literal["*", "run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]]
+    """The event types that are sent. The default is `["*"]`, all."""
+    description: str | None
+    """Note for people."""
+    active: bool
+    """True if events are sent. False if the endpoint was paused or disabled."""
+    disabledReason: Literal["gone", "failing"] | None
+    """Why the server disabled the endpoint: `gone` if it answered 410, `failing` after 72 hours with failures alone.
+    Null if the server did not disable it.
+    """
+    failingSince: str | None
+    """Since when every attempt has failed. Null if the last one succeeded."""
+    createdAt: str
+    """When the endpoint was made."""
+    updatedAt: str
+    """When the endpoint was last changed."""
+    secret: str
+    """The secret that signs what is posted, `whsec_…`. It is shown only in this answer."""
+
+
+class WebhookReplay(TypedDict):
+    """What a replay made."""
+
+    deliveries: int
+    """How many deliveries were made."""
+
+
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
 """A part from an earlier conversation, discriminated by `role`."""
 

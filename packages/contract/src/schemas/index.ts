@@ -38,3 +38,18 @@ export {
   UsageRecord,
   UsageRecordList,
 } from './usage.ts';
+export {
+  CreateWebhookRequest,
+  ReplayWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookDeliveryWithBody,
+  WebhookEndpoint,
+  WebhookEndpointList,
+  WebhookEndpointWithSecret,
+  WebhookEvent,
+  type WebhookEventType,
+  WebhookReplay,
+  webhookEventTypes,
+} from './webhook.ts';

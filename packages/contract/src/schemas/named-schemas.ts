@@ -17,6 +17,7 @@ import * as service from './service.ts';
 import * as stream from './stream.ts';
 import * as upload from './upload.ts';
 import * as usage from './usage.ts';
+import * as webhook from './webhook.ts';
 
 export type NamedSchema = TSchema & { readonly $id: string };
 
@@ -44,4 +45,5 @@ export const namedSchemas: readonly NamedSchema[] = [
   stream,
   attachment,
   history,
+  webhook,
 ].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

@@ -68,7 +68,7 @@ export const Allowance = named(
   ),
 );
 
-const modelUsage = Type.Object(
+export const modelUsage = Type.Object(
   {
     model: text('Model, as `provider/model`.'),
     input_tokens: count('Tokens of the prompts, cached ones included.'),
@@ -77,6 +77,18 @@ const modelUsage = Type.Object(
   },
   { description: 'Tokens of one model.' },
 );
+
+/** What a run counts for. */
+export const charged = () =>
+  nullable(
+    Type.Object(
+      {
+        unit: allowanceUnit('Unit of the amount.'),
+        amount: Type.Number({ description: 'Amount that counts against the allowance.' }),
+      },
+      { description: 'What the run was charged. Null while it runs, and if allowances were off.' },
+    ),
+  );
 
 /** Nullable, because a model may produce no output. */
 export const firstTokenMs = (description: string) =>
@@ -100,15 +112,7 @@ export const RunUsageRecord = named(
       status: oneOfStrings(['running', 'completed', 'failed', 'cancelled'], { description: 'State of the run.' }),
       usage: ref(Usage),
       byModel: Type.Array(modelUsage, { description: 'The same tokens, by model.' }),
-      charged: nullable(
-        Type.Object(
-          {
-            unit: allowanceUnit('Unit of the amount.'),
-            amount: Type.Number({ description: 'Amount that counts against the allowance.' }),
-          },
-          { description: 'What the run was charged. Null while it runs, and if allowances were off.' },
-        ),
-      ),
+      charged: charged(),
       periodStart: nullable(
         time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
       ),

@@ -1,5 +1,5 @@
 import { addressOfHost } from './address.ts';
-import { type FetchAllow, HTTPS_PORT } from './fetch-allow.ts';
+import { type FetchAllow, HTTP_PORT, HTTPS_PORT } from './fetch-allow.ts';
 import { isPlainName } from './host-name.ts';
 import { isPublicAddress } from './public-address.ts';
 
@@ -10,15 +10,21 @@ const FORM = 'must be an https URL such as https://files.example.com/a.pdf';
 
 /** Checks a URL's text. Its host's addresses are checked later. */
 export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
-  const problem = shapeProblem(text);
+  const problem = shapeProblem(text, allow.allowsHttp);
   if (problem !== null) return { problem };
   const url = URL.parse(text);
-  if (url === null || url.protocol !== 'https:') return { problem: FORM };
+  if (url === null) return { problem: FORM };
+  const isPlain = url.protocol === 'http:';
+  if (url.protocol !== 'https:' && !(isPlain && allow.allowsHttp)) return { problem: FORM };
+  if (isPlain && !allow.mayAllowPort(url.hostname, getPort(url))) return { problem: FORM };
   const found = hostProblem(url.hostname, getPort(url), allow);
   return found === null ? { url } : { problem: found };
 }
 
-export const getPort = (url: URL): number => (url.port === '' ? HTTPS_PORT : Number(url.port));
+export const getPort = (url: URL): number => {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'http:' ? HTTP_PORT : HTTPS_PORT;
+};
 
 /** Origin and path identify an attachment. Other callers may see only this part of its URL. */
 export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
@@ -27,11 +33,11 @@ export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
  * URL parsers repair malformed text, each in another way: they drop white space, turn backslashes, add slashes. Text that
  * needs a repair is refused, so that no later parser can read another host from it.
  */
-function shapeProblem(text: string): string | null {
+function shapeProblem(text: string, allowsHttp: boolean): string | null {
   if (!text.isWellFormed()) return 'contains half of a surrogate pair; send well-formed Unicode';
   if (/[\p{Cc}\p{Z}]/u.test(text)) return 'contains white space or control characters; percent-encode them';
   if (text.includes('\\')) return 'contains a backslash; percent-encode it';
-  const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
+  const [, authority] = (allowsHttp ? /^https?:\/\/([^/?#]+)/i : /^https:\/\/([^/?#]+)/i).exec(text) ?? [];
   if (authority === undefined) return FORM;
   if (authority.includes('@')) return 'contains a user name or a password; leave them out';
   if (/\p{Cf}/u.test(authority)) return 'has invisible characters in its host; leave them out';

@@ -6,6 +6,8 @@ import { isWithin, parseRange, type Range } from './range.ts';
 export interface FetchAllow {
   /** This list's name in messages to people. */
   readonly setting: string;
+  /** True if http is allowed for what the list names. */
+  readonly allowsHttp: boolean;
   /** The entries for the output, each with its port. */
   readonly entries: readonly string[];
   /** True if the name may be fetched, whatever address it has. */
@@ -16,6 +18,7 @@ export interface FetchAllow {
 }
 
 export const HTTPS_PORT = 443;
+export const HTTP_PORT = 80;
 
 type Entry = { readonly shown: string; readonly port: number } & (
   | { readonly host: string }
@@ -24,12 +27,16 @@ type Entry = { readonly shown: string; readonly port: number } & (
 
 /**
  * Parses entries of the form `host`, `host:port`, CIDR or CIDR:port, separated by white space or commas. The default
- * port is 443. A single address is a CIDR of one. Messages call the list `setting`. Throws an `Error` whose message is the
+ * port is 443, and with `http` also 80. A single address is a CIDR of one. Messages call the list `setting`. Throws an `Error` whose message is the
  * end of a sentence.
  */
-export function parseFetchAllow(text: string, setting = 'the list of allowed hosts'): FetchAllow {
+export function parseFetchAllow(
+  text: string,
+  setting = 'the list of allowed hosts',
+  { http = false }: { readonly http?: boolean } = {},
+): FetchAllow {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
-  const entries = parts.map((part, index) => parseEntry(part) ?? refuse(index + 1));
+  const entries = parts.flatMap((part, index) => parseEntries(part, http) ?? refuse(index + 1));
   const allowsAddress = (text: string, port: number) => {
     const address = parseAddress(text);
     if (address === null) return false;
@@ -39,6 +46,7 @@ export function parseFetchAllow(text: string, setting = 'the list of allowed hos
     entries.some((entry) => entry.port === port && 'host' in entry && entry.host === hostname);
   return {
     setting,
+    allowsHttp: http,
     entries: entries.map(({ shown }) => shown),
     allowsHost,
     allowsAddress,
@@ -50,6 +58,20 @@ export function parseFetchAllow(text: string, setting = 'the list of allowed hos
 }
 
 export const ALLOW_NOTHING: FetchAllow = parseFetchAllow('');
+
+/** An entry without a port means the ports of all allowed protocols. */
+function parseEntries(text: string, http: boolean): Entry[] | null {
+  const entry = parseEntry(text);
+  if (entry === null) return null;
+  const isPortless =
+    text
+      .replace(/^\[.*\]/, '')
+      .split('/')
+      .at(-1)
+      ?.includes(':') === false || parseAddress(text) !== null;
+  if (!http || !isPortless) return [entry];
+  return [entry, { ...entry, shown: entry.shown.replace(/:443$/, `:${HTTP_PORT}`), port: HTTP_PORT }];
+}
 
 function parseEntry(text: string): Entry | null {
   if (parseAddress(text) !== null) return rangeEntry(text, undefined, undefined);

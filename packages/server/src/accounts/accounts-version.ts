@@ -39,9 +39,19 @@ export class AccountChanges implements Disposable {
 
   /** Adds a cache that is cleared at every change. */
   cache<V>(max: number): AccountCache<V> {
-    const cache = new AccountCache<V>(max, () => performance.now() - this.#certainAt <= this.#trustedMs);
-    this.#caches.push(cache);
+    const cache = new AccountCache<V>(max, () => this.isCertain);
+    this.watch(cache);
     return cache;
+  }
+
+  /** Calls `forget` after every change. */
+  watch(cache: { forget(): void }): void {
+    this.#caches.push(cache);
+  }
+
+  /** True while this process learns of every change in time. */
+  get isCertain(): boolean {
+    return performance.now() - this.#certainAt <= this.#trustedMs;
   }
 
   /** True while this process knows of a second owner. */

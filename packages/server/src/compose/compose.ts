@@ -11,6 +11,7 @@ import { openErasure } from './open-erasure.ts';
 import { openHttp } from './open-http.ts';
 import { openRuns } from './open-runs.ts';
 import { openSweeps } from './open-sweeps.ts';
+import { openWebhooks } from './open-webhooks.ts';
 import type { Overrides } from './overrides.ts';
 import type { RunningServer } from './running-server.ts';
 
@@ -26,7 +27,8 @@ export async function compose(
   const { store, life, limits, metrics, isAlone } = foundation;
   const accounts = await openAccounts(foundation);
   const sweeps = openSweeps(foundation);
-  const runs = await openRuns(foundation, accounts);
+  const webhooks = await openWebhooks(foundation, accounts);
+  const runs = await openRuns(foundation, accounts, webhooks.outbox);
   const { engine, streams, eventLog, admission } = runs;
 
   const erasure = openErasure(foundation, runs);
@@ -61,7 +63,7 @@ export async function compose(
   life.showStats(nodeStats);
   const { openRequests, listen } = await openHttp(
     foundation,
-    { ...accounts, erasures: erasure.erasures },
+    { ...accounts, erasures: erasure.erasures, webhooks: webhooks.endpoints },
     runs,
     bodies,
     { metricsText: () => metrics.text(probes), nodeStats },
@@ -75,6 +77,7 @@ export async function compose(
   stack.defer(() => life.stopAdmitting());
   runs.startTakeover();
   erasure.start();
+  webhooks.deliveries.start();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');

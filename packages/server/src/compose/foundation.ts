@@ -41,6 +41,8 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly firstIntegration: string | null;
   /** A commit's median time, measured at this start. */
   readonly commitMs: number;
+  /** The clock of everything that waits for hours. */
+  readonly now: () => number;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -135,6 +137,7 @@ export async function openFoundation(
     earlierNodes,
     firstIntegration,
     commitMs,
+    now: overrides.clock ?? Date.now,
     stack,
   };
 }

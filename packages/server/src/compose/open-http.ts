@@ -36,6 +36,7 @@ import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
+import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { RunStarts } from '../http/run-starts.ts';
 import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
@@ -45,6 +46,7 @@ import { integrationById } from '../store/queries/accounts.ts';
 import { ownerOfRun } from '../store/queries/runs.ts';
 import { first } from '../store/store.ts';
 import { WriteProbe } from '../store/write-probe.ts';
+import type { EndpointDeps } from '../webhooks/endpoint-deps.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import type { OpenedRuns } from './open-runs.ts';
@@ -63,7 +65,7 @@ export interface Figures {
 /** Builds the HTTP app with all routes. */
 export async function openHttp(
   foundation: Foundation,
-  accounts: OpenedAccounts & { readonly erasures: Erasures },
+  accounts: OpenedAccounts & { readonly erasures: Erasures; readonly webhooks: EndpointDeps },
   runs: OpenedRuns,
   bodies: BodyReader,
   figures: Figures,
@@ -95,6 +97,7 @@ export async function openHttp(
   const { fetchAllow } = config;
   chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
   addAccountRoutes(app, foundation, accounts, runs);
+  webhookRoutes(app, accounts.webhooks);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);
   return {

@@ -21,6 +21,7 @@ import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import { RunReads } from '../runs/read-runs.ts';
 import { RemoteReaders } from '../runs/remote-readers.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import { DocumentTexts } from '../workspace/document-texts.ts';
 import { openAskForeign } from './ask-foreign.ts';
 import type { Foundation } from './foundation.ts';
@@ -31,7 +32,7 @@ import { openWorkspaces } from './open-workspaces.ts';
 const STORE_RETRY_MS = 500;
 
 /** Opens what admits, executes, cancels, takes over and reads runs. */
-export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
+export async function openRuns(foundation: Foundation, accounts: OpenedAccounts, outbox: EventOutbox) {
   const {
     store,
     earlierNodes,
@@ -64,6 +65,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     store,
     eventLog,
     earlierNodes,
+    outbox,
     agencies,
     models,
     prices,
@@ -101,6 +103,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       store,
       eventLog,
       earlierNodes,
+      outbox,
       agencies,
       models,
       ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),

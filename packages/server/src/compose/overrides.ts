@@ -45,4 +45,6 @@ export interface Overrides {
   readonly turns?: PageTurns;
   /** Replaces the network over which attachments and authorization servers are reached. */
   readonly network?: Network;
+  /** Replaces the clock of webhooks and schedules. */
+  readonly clock?: () => number;
 }

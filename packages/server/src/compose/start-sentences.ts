@@ -12,6 +12,7 @@ import type { RunningServer } from './running-server.ts';
 export function startSentences(server: StartedServer, config: StartConfig, keyFile?: string): readonly string[] {
   const { resumedRuns, endedRuns, setupLink } = server;
   const allowed = config.fetchAllow.entries;
+  const receivers = config.webhookAllow.entries;
   const first = firstParagraphs(server, keyFile);
   return [
     ...addressSentences(server),
@@ -22,6 +23,7 @@ export function startSentences(server: StartedServer, config: StartConfig, keyFi
     `Data folder: ${config.dataDir}`,
     filesSentence(config),
     ...(allowed.length === 0 ? [] : [`Files are also fetched from: ${allowed.join(', ')}`]),
+    ...(receivers.length === 0 ? [] : [`Webhooks are also posted to: ${receivers.join(', ')}`]),
     sandboxSentence(server.sandbox),
     ...modelSentences(config, server),
     ...agencySentences(config, server),
@@ -53,7 +55,7 @@ type StartedServer = Pick<
 
 type StartConfig = Pick<
   Config,
-  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'model' | 'providers' | 'agenciesDir'
+  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'webhookAllow' | 'model' | 'providers' | 'agenciesDir'
 >;
 
 /** All addresses of a machine, of either version of IP. */

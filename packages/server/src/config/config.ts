@@ -33,6 +33,8 @@ export interface Config {
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
+  /** Receivers of webhooks that are not public. */
+  readonly webhookAllow: FetchAllow;
   /** The proxies whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly Range[];
   /** The folder of agencies; null if there is none. */

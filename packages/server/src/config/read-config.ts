@@ -10,7 +10,14 @@ import { readDatabase } from './read-database.ts';
 import { readFiles } from './read-files.ts';
 import { readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
-import { readFetchAllow, readMetrics, readPort, readTrustedProxies, readUrl } from './read-network.ts';
+import {
+  readFetchAllow,
+  readMetrics,
+  readPort,
+  readTrustedProxies,
+  readUrl,
+  readWebhookAllow,
+} from './read-network.ts';
 import { readPrices } from './read-prices.ts';
 import { readSandbox } from './read-sandbox.ts';
 
@@ -38,6 +45,7 @@ const KNOWN = new Set([
   ...LIMIT_SETTINGS.map(({ setting }) => setting),
   'RUNWIRE_PRICES',
   'RUNWIRE_FETCH_ALLOW',
+  'RUNWIRE_WEBHOOK_ALLOW',
   'RUNWIRE_TRUSTED_PROXIES',
   'RUNWIRE_SANDBOX',
   'RUNWIRE_SANDBOX_SLOTS',
@@ -91,6 +99,7 @@ export function readConfig(env: Environment): CheckedSettings {
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
+    webhookAllow: readWebhookAllow(read),
     trustedProxies: readTrustedProxies(read),
     sandbox: readSandbox(read),
     integration: read('RUNWIRE_INTEGRATION'),

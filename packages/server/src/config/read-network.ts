@@ -35,6 +35,7 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }
 
+const NO_RECEIVERS = parseFetchAllow('', 'RUNWIRE_WEBHOOK_ALLOW', { http: true });
 const NOTHING_ALLOWED = parseFetchAllow('', 'RUNWIRE_FETCH_ALLOW');
 
 /** `RUNWIRE_FETCH_ALLOW`: hosts other than the public internet from which files may be fetched; empty by default. */
@@ -44,6 +45,17 @@ export function readFetchAllow(read: ReadSetting): FetchAllow {
     return text === null ? NOTHING_ALLOWED : parseFetchAllow(text, NOTHING_ALLOWED.setting);
   } catch (error) {
     throw new SettingRefused(`RUNWIRE_FETCH_ALLOW ${(error as Error).message}.`);
+  }
+}
+
+/** `RUNWIRE_WEBHOOK_ALLOW`: receivers of webhooks other than the public internet; http is allowed there. */
+export function readWebhookAllow(read: ReadSetting): FetchAllow {
+  const { setting } = NO_RECEIVERS;
+  try {
+    const text = read(setting);
+    return text === null ? NO_RECEIVERS : parseFetchAllow(text, setting, { http: true });
+  } catch (error) {
+    throw new SettingRefused(`${setting} ${(error as Error).message}.`);
   }
 }
 

@@ -55,7 +55,11 @@ export type IdPrefix =
   | 'form'
   | 'adj'
   | 'qst'
-  | 'blobs';
+  | 'blobs'
+  | 'whe'
+  | 'whd'
+  | 'evt'
+  | 'claim';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

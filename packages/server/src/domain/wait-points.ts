@@ -15,17 +15,25 @@ export const TRANSACTIONS = [
   'sweep',
 ] as const;
 /**
- * No state of a run depends on `lease`, with which nodes fence each other, on `files`, which publishes an upload or deletes
+ * No state of a run depends on `lease`, with which nodes fence each other, on `webhook`, which claims deliveries and records their outcomes, on `files`, which publishes an upload or deletes
  * files, on `erasure`, which erases a person, and on `pending`, which records blobs before they are written. `publish` stores a step together with its file changes, which only runs with
  * a sandbox have.
  */
-export type TransactionName = (typeof TRANSACTIONS)[number] | 'files' | 'pending' | 'publish' | 'erasure' | 'lease';
+export type TransactionName =
+  | (typeof TRANSACTIONS)[number]
+  | 'files'
+  | 'pending'
+  | 'publish'
+  | 'erasure'
+  | 'lease'
+  | 'webhook';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`
   | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`
   | PublishPoint
-  | ErasurePoint;
+  | ErasurePoint
+  | DeliveryPoint;
 
 export const WAIT_POINTS: readonly WaitPoint[] = [
   ...TRANSACTIONS.flatMap((name): WaitPoint[] => [`${name}.before-commit`, `${name}.after-commit`]),
@@ -73,6 +81,16 @@ export const ERASURE_POINTS: readonly ErasurePoint[] = [
   'erasure-bytes.after',
   'erasure-scrub.before',
   'erasure-scrub.after',
+];
+
+/** A delivery's steps from its claim to its stored outcome. No run depends on them. */
+export type DeliveryPoint = `webhook.${'before' | 'after'}-commit` | `webhook-post.${'before' | 'after'}`;
+
+export const DELIVERY_POINTS: readonly DeliveryPoint[] = [
+  'webhook.before-commit',
+  'webhook.after-commit',
+  'webhook-post.before',
+  'webhook-post.after',
 ];
 
 export type WaitAt = (point: WaitPoint | UploadPoint) => void;

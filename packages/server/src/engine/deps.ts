@@ -17,6 +17,7 @@ import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
 /** Returns null if the model does not exist. */
@@ -39,6 +40,7 @@ export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
   readonly earlierNodes: EarlierNodes;
+  readonly outbox: EventOutbox;
   readonly agencies: Agencies;
   /** Returns the models as they are now. A run keeps what it got at its start. */
   readonly models: () => FindModel;

@@ -428,6 +428,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
     if (!(cause instanceof AlreadyEnded)) throw cause;
   });
   log.publish(events);
+  deps.outbox.committed(run.integrationId);
   reportEnd(deps, outcome, { attempt, startedAt: run.resumed?.startedAt ?? log.startedAt });
   deps.waitAt?.('settle.after');
 }

@@ -40,7 +40,11 @@ const OUTCOME: RunOutcome = {
   ...{ accepted: false, usage: NO_USAGE, byModel: [], steps: 0, firstTokenMs: null, continues: false },
 };
 const RECORD = { attempt: 1, lastStep: null, chunks: [], lastEventId: 3, startedAt: 5 };
-const DEPS = { prices: new Map(), earlierNodes: { areAlive: () => false } };
+const DEPS = {
+  prices: new Map(),
+  earlierNodes: { areAlive: () => false },
+  outbox: { mayWant: () => false, record: async () => {} },
+};
 
 test('a run that failed ends once, however often its end is written', async () => {
   const folder = temporaryFolder();

@@ -17,9 +17,11 @@ import { deleteActiveRun, insertUnsuccessfulRun, NO_MEMBER } from '../store/quer
 import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import { countRun } from './count-run.ts';
 import { storeStep } from './journal.ts';
 import { onlyStepJson } from './only-step.ts';
+import { recordRunEvents } from './run-events.ts';
 
 /** How a run ends, and what it has produced and used until then. */
 export interface RunOutcome {
@@ -61,6 +63,7 @@ export interface EndRecord {
 }
 
 interface EndDeps {
+  readonly outbox: Pick<EventOutbox, 'mayWant' | 'record'>;
   readonly prices: Prices;
   readonly earlierNodes: Pick<EarlierNodes, 'areAlive'>;
 }
@@ -74,7 +77,7 @@ function answeringAgent({ run, items }: RunOutcome): string {
 }
 
 /**
- * T4: writes status, answer, usage, rollups and the last events together. This is the only function that ends a run.
+ * T4: writes status, answer, usage, rollups, the last events and those for webhooks together. This is the only function that ends a run.
  * Lock order: chat, run, rollups. The member's row is never locked here: a message that arrives while the last run ends locks
  * it first, and the other order would deadlock.
  */
@@ -148,6 +151,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
+  if (deps.outbox.mayWant(run.integrationId)) await recordRunEvents(tx, deps.outbox, outcome);
   return charge;
 }
 

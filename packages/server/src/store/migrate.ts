@@ -31,6 +31,7 @@ import * as askingRuns from './migrations/0028-asking-runs.ts';
 import * as forks from './migrations/0029-forks.ts';
 import * as importedHistory from './migrations/0030-imported-history.ts';
 import * as deletedResponses from './migrations/0035-deleted-responses.ts';
+import * as webhooks from './migrations/0036-webhooks.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -67,6 +68,7 @@ const MIGRATIONS = {
   '0029-forks': forks,
   '0030-imported-history': importedHistory,
   '0035-deleted-responses': deletedResponses,
+  '0036-webhooks': webhooks,
   '0038-first-token': firstToken,
 };
 

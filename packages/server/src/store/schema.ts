@@ -1,7 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/admission/allowance.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
-import type { CheckedText } from '../domain/checked-text.ts';
 import type { FileAccess } from '../domain/file/file-access.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
@@ -12,6 +11,8 @@ import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './
 import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
+import type { StoredPath } from './stored-path.ts';
+import type { WebhookDeliveriesTable, WebhookEndpointsTable, WebhookEventsTable } from './webhook-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -380,12 +381,6 @@ export interface UploadFormsTable {
 }
 
 /**
- * A path's segments below `/app/mnt`, each with U+0001 before it. No name contains that character, and it is less
- * than every character of a name, so the order of the rows is the order of a listing.
- */
-export type StoredPath = CheckedText<'StoredPath'>;
-
-/**
  * A file of an integration, or an earlier version. Its bytes are a blob that no other row refers to. Among a path's rows
  * at most one is a file: its `freed_at` is null.
  */
@@ -459,4 +454,7 @@ export interface Schema {
   folder_bytes: { integration_id: IntegrationId; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_events: WebhookEventsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
 }

@@ -174,6 +174,19 @@ export class Metrics {
   );
   readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this node fenced.', {});
 
+  readonly webhookDeliveries = new Counter(
+    'runwire_webhook_attempts_total',
+    'Attempts to deliver a webhook, by outcome: delivered, retried (another attempt follows) or failed (it was the last one).',
+    { outcome: 'delivered' },
+    { outcome: 'retried' },
+    { outcome: 'failed' },
+  );
+  readonly webhooksDisabled = new Counter(
+    'runwire_webhooks_disabled_total',
+    'Webhook endpoints that this node disabled, because they are gone or only failed for 72 hours.',
+    {},
+  );
+
   readonly conflicts = new Counter(
     'runwire_store_conflicts_total',
     'PostgreSQL transactions that lost a race with another: settled by a unique index, or repeated.',
@@ -308,6 +321,8 @@ export class Metrics {
       this.#eventLag,
       this.commit,
       this.sync,
+      this.webhookDeliveries,
+      this.webhooksDisabled,
       this.conflicts,
       this.eventLoopDelay,
       ...this.#process,

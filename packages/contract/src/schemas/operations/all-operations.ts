@@ -8,6 +8,7 @@ import * as members from './members.ts';
 import * as runs from './runs.ts';
 import * as service from './service.ts';
 import * as usage from './usage.ts';
+import * as webhooks from './webhooks.ts';
 
 /** Every operation by its operation id. */
 export const operations = {
@@ -19,6 +20,7 @@ export const operations = {
   ...chats,
   ...usage,
   ...integrations,
+  ...webhooks,
   ...accounts,
   ...service,
 };

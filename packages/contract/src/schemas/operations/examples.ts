@@ -309,3 +309,29 @@ export const eventStream = [
   }),
   frame(12, 'end', '[DONE]'),
 ].join('');
+
+export const webhookEndpoint = {
+  endpointId: 'whe_1',
+  url: 'https://example.com/hook',
+  events: ['run.completed'],
+  description: null,
+  active: true,
+  disabledReason: null,
+  failingSince: null,
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+};
+
+export const webhookDelivery = {
+  deliveryId: 'whd_1',
+  eventId: 'evt_1',
+  type: 'run.completed',
+  runId: 'run_1',
+  status: 'delivered',
+  attempts: 1,
+  nextAttemptAt: null,
+  lastStatus: 200,
+  lastError: null,
+  createdAt: CREATED_AT,
+  deliveredAt: COMPLETED_AT,
+};

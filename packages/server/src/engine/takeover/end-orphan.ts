@@ -26,7 +26,16 @@ import {
   storeMeta,
 } from './stored-run.ts';
 
-type EndParts = 'store' | 'eventLog' | 'earlierNodes' | 'agencies' | 'models' | 'prices' | 'logger' | 'metrics';
+type EndParts =
+  | 'store'
+  | 'eventLog'
+  | 'earlierNodes'
+  | 'outbox'
+  | 'agencies'
+  | 'models'
+  | 'prices'
+  | 'logger'
+  | 'metrics';
 
 export interface EndDeps extends Pick<EngineDeps, EndParts> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
@@ -40,6 +49,7 @@ export interface EndedOrphan {
 }
 
 export function reportEndedOrphan(deps: EndDeps, { outcome, attempt, startedAt }: EndedOrphan): void {
+  deps.outbox.committed(outcome.run.integrationId);
   reportEnd(deps, outcome, { attempt, startedAt });
 }
 

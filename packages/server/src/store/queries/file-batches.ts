@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { MountPath } from '../../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
-import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
+import type { StoredPath } from '../stored-path.ts';
 import { AFTER_FOLDER, BEFORE_SEGMENT, type FileRow, fileColumns, storedPath } from './files.ts';
 import { raw } from './raw.ts';
 

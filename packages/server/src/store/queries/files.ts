@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { MountPath } from '../../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
-import type { Schema, StoredPath } from '../schema.ts';
+import type { Schema } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
+import type { StoredPath } from '../stored-path.ts';
 import { raw } from './raw.ts';
 
 /** Begins each segment of a stored path: see `StoredPath`. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { StoredPath } from '../schema.ts';
 import { statement } from '../statement.ts';
+import type { StoredPath } from '../stored-path.ts';
 import type { JsonRows } from './file-batches.ts';
 import { AFTER_FOLDER, BEFORE_SEGMENT, type FileRange } from './files.ts';
 import { raw } from './raw.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
-import type { StoredPath } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
+import type { StoredPath } from '../stored-path.ts';
 import type { FileRange } from './files.ts';
 import { raw } from './raw.ts';
 

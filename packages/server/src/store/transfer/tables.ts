@@ -44,6 +44,9 @@ export const COPIED_TABLES = [
   'erased_blobs',
   // The blobs of dead nodes are deleted by the installation that got the copy.
   'pending_blobs',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */

@@ -1,0 +1,178 @@
+import { type Kysely, sql } from 'kysely';
+import type { DeliveryStatus, DisabledReason } from '../../domain/webhook.ts';
+import type { Schema } from '../schema.ts';
+import { type RowOf, statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+const isPending = sql<boolean>`status = 'pending'`;
+
+/**
+ * The endpoints with due deliveries, and their owners. The walk reads one index entry for each endpoint with pending
+ * deliveries, however many deliveries these have.
+ */
+export const dueEndpoints = statement('due webhook endpoints', (db, p: { now: number }) =>
+  raw<{ endpoint_id: string; owner_id: string; failing_since: number | null }>(
+    db,
+    sql<{ endpoint_id: string; owner_id: string; failing_since: number | null }>`
+      with recursive walk(endpoint_id) as (
+        select min(endpoint_id) from webhook_deliveries where status = 'pending'
+        union all
+        select (select min(d.endpoint_id) from webhook_deliveries d
+          where d.status = 'pending' and d.endpoint_id > walk.endpoint_id)
+        from walk where walk.endpoint_id is not null
+      )
+      select e.endpoint_id, i.owner_id, e.failing_since from walk
+        join webhook_endpoints e on e.endpoint_id = walk.endpoint_id
+        join integrations i on i.integration_id = e.integration_id
+      where exists (select 1 from webhook_deliveries d
+        where d.endpoint_id = walk.endpoint_id and d.status = 'pending' and d.next_attempt_at <= ${p.now})`,
+  ),
+);
+
+/** Returns no row if another node has locked the endpoint: it claims deliveries of it at this moment. */
+export const lockEndpoint = statement(
+  'lock webhook endpoint',
+  (db, p: { endpointId: string }) =>
+    db
+      .selectFrom('webhook_endpoints')
+      .select('endpoint_id')
+      .where('endpoint_id', '=', p.endpointId)
+      .forUpdate()
+      .skipLocked(),
+  { locks: true },
+);
+
+/** Waits for claims and changes of these endpoints. */
+export const lockEndpoints = (endpointIds: readonly string[]) => (db: Kysely<Schema>) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .select('endpoint_id')
+    .where('endpoint_id', 'in', [...endpointIds])
+    .orderBy('endpoint_id')
+    .forUpdate();
+
+export const endpointToPost = statement('webhook endpoint to post to', (db, p: { endpointId: string; now: number }) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .select(['endpoint_id', 'url', 'active', 'secret_number', 'rotated_at'])
+    // How many posts to it are under way on all nodes.
+    .select(
+      sql<number>`(select count(*) from webhook_deliveries d where d.endpoint_id = webhook_endpoints.endpoint_id
+        and d.status = 'pending' and d.next_attempt_at > ${p.now} and d.claim_id is not null)`.as('posting'),
+    )
+    .where('endpoint_id', '=', p.endpointId),
+);
+
+export type EndpointToPost = RowOf<typeof endpointToPost>;
+
+/** Claims the deliveries that are due for the longest time. */
+export const claimDeliveries = statement(
+  'claim webhook deliveries',
+  (db, p: { endpointId: string; claimId: string; now: number; until: number; limit: number }) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set({ claim_id: p.claimId, next_attempt_at: p.until })
+      .where('delivery_id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_deliveries')
+          .select('delivery_id')
+          .where('endpoint_id', '=', p.endpointId)
+          .where(isPending)
+          .where('next_attempt_at', '<=', p.now)
+          .orderBy('next_attempt_at')
+          .orderBy('delivery_id')
+          .limit(p.limit),
+      )
+      .where(isPending),
+);
+
+export const claimedDeliveries = statement(
+  'claimed webhook deliveries',
+  (db, p: { endpointId: string; claimId: string; now: number }) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .innerJoin('webhook_events', 'webhook_events.event_id', 'webhook_deliveries.event_id')
+      .select(['delivery_id', 'webhook_deliveries.event_id', 'attempts', 'body_json'])
+      .select(['webhook_deliveries.type', 'webhook_deliveries.run_id'])
+      .where('webhook_deliveries.endpoint_id', '=', p.endpointId)
+      .where('webhook_deliveries.status', '=', sql<'pending'>`'pending'`)
+      .where('webhook_deliveries.next_attempt_at', '>', p.now)
+      .where('claim_id', '=', p.claimId),
+);
+
+export type ClaimedRow = RowOf<typeof claimedDeliveries>;
+
+/** Changes no row if the claim has ended and another node has claimed the delivery, or if it was skipped. */
+export const recordAttempt = statement(
+  'record webhook attempt',
+  (
+    db,
+    p: {
+      deliveryId: string;
+      claimId: string;
+      status: DeliveryStatus;
+      nextAttemptAt: number | null;
+      lastStatus: number | null;
+      lastError: string | null;
+      answerJson: string | null;
+      deliveredAt: number | null;
+      settledAt: number | null;
+    },
+  ) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set((eb) => ({
+        status: p.status,
+        attempts: eb('attempts', '+', 1),
+        next_attempt_at: p.nextAttemptAt,
+        claim_id: null,
+        last_status: p.lastStatus,
+        last_error: p.lastError,
+        answer_json: p.answerJson,
+        delivered_at: p.deliveredAt,
+        settled_at: p.settledAt,
+      }))
+      .where('delivery_id', '=', p.deliveryId)
+      .where('claim_id', '=', p.claimId)
+      .where(isPending),
+);
+
+/** Gives a claim back before its end. */
+export const releaseClaim = statement(
+  'release webhook claim',
+  (db, p: { deliveryId: string; claimId: string; now: number }) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set({ claim_id: null, next_attempt_at: p.now })
+      .where('delivery_id', '=', p.deliveryId)
+      .where('claim_id', '=', p.claimId)
+      .where(isPending),
+);
+
+export const noteSuccess = statement('note webhook success', (db, p: { endpointId: string }) =>
+  db
+    .updateTable('webhook_endpoints')
+    .set({ failing_since: null })
+    .where('endpoint_id', '=', p.endpointId)
+    .where('failing_since', 'is not', null),
+);
+
+export const noteFailure = statement('note webhook failure', (db, p: { endpointId: string; now: number }) =>
+  db
+    .updateTable('webhook_endpoints')
+    .set({ failing_since: p.now })
+    .where('endpoint_id', '=', p.endpointId)
+    .where('failing_since', 'is', null),
+);
+
+/** Disables the endpoint if it answered 410, or if its failures began before `failingBefore`. */
+export const disableEndpoint = statement(
+  'disable webhook endpoint',
+  (db, p: { endpointId: string; reason: DisabledReason; failingBefore: number; now: number }) =>
+    db
+      .updateTable('webhook_endpoints')
+      .set({ active: 0, disabled_reason: p.reason, updated_at: p.now })
+      .where('endpoint_id', '=', p.endpointId)
+      .where('active', '=', 1)
+      .where('failing_since', '<=', p.failingBefore),
+);

@@ -1,0 +1,129 @@
+import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import { dueEndpoints } from '../store/queries/webhook-claims.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { claimPosts } from './claim-posts.ts';
+import { DeliverySlots, type SlotShare } from './delivery-slots.ts';
+import type { EndpointCache } from './endpoint-cache.ts';
+import { type PostDeps, postEvent } from './post-event.ts';
+import { type FinishedPost, type Post, type RecordedChanges, recordAttempts } from './record-attempts.ts';
+
+export const POSTS_PER_NODE = 32;
+const POLL_MS = 1000;
+
+export interface DeliveryDeps extends PostDeps {
+  readonly store: Store;
+  readonly cache: EndpointCache;
+  /** `POSTS_PER_NODE` slots that owners share. */
+  readonly budget: FairBudget;
+  readonly waitAt: WaitAt | undefined;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Posts due deliveries:
+ *
+ *   due ──claim, for 60 s──▶ posted, outside of any transaction ──outcome stored, if the claim is still ours──▶ delivered
+ *    ▲                                                              │                                            failed
+ *    └──────────────────────────── next attempt ───────────────────┘                                            skipped
+ *
+ * One transaction stores the outcomes of finished posts and claims the next deliveries. Every node does this. The loop is
+ * woken after a commit with events and after each post; it also looks every second, with one query if nothing is due. If no
+ * integration has an endpoint, it looks at nothing.
+ */
+export class DeliveryLoop implements AsyncDisposable {
+  readonly #deps: DeliveryDeps;
+  readonly #slots: DeliverySlots;
+  readonly #loop: WakeableLoop;
+  readonly #stop = new AbortController();
+  readonly #posting = new Set<Promise<void>>();
+  #finished: FinishedPost[] = [];
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps;
+    this.#slots = new DeliverySlots(deps.budget);
+    this.#loop = new WakeableLoop(
+      POLL_MS,
+      () => this.#turn(),
+      (error) => deps.logger.warn({ err: error }, 'webhook deliveries could not be claimed or recorded; retrying'),
+    );
+  }
+
+  start(): void {
+    this.#loop.start();
+    this.#loop.wake();
+  }
+
+  /** Looks for due deliveries immediately. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #turn(): Promise<void> {
+    const { store, cache, now } = this.#deps;
+    const finished = [...this.#finished];
+    const mayClaim = !this.#stop.signal.aborted && cache.mayHaveAny() && this.#slots.used < POSTS_PER_NODE;
+    const shares = mayClaim ? this.#slots.share(await store.reads.all(dueEndpoints, { now: now() })) : [];
+    if (finished.length === 0 && shares.length === 0) return;
+    let posts: readonly Post[] = [];
+    try {
+      posts = await this.#commit(finished, shares);
+    } finally {
+      this.#releaseUnused(shares, posts);
+    }
+    for (const post of posts) this.#begin(post);
+  }
+
+  /** Stores outcomes and claims deliveries. The slots of stored outcomes are free after it. */
+  async #commit(finished: readonly FinishedPost[], shares: readonly SlotShare[]): Promise<readonly Post[]> {
+    const { store, now, metrics } = this.#deps;
+    const { recorded, posts } = await store.transact('webhook', async (tx) => {
+      const recorded = await recordAttempts(tx, store.kind, finished, now());
+      const posts: Post[] = [];
+      for (const share of shares) posts.push(...(await claimPosts(tx, store.kind, share, now())));
+      return { recorded, posts };
+    });
+    this.#finished = this.#finished.slice(finished.length);
+    for (const { post } of finished) this.#slots.release(post.endpoint.endpoint_id, post.hold);
+    count(metrics, recorded);
+    return posts;
+  }
+
+  #releaseUnused(shares: readonly SlotShare[], posts: readonly Post[]): void {
+    const used = new Set(posts.map(({ hold }) => hold));
+    for (const { endpointId, holds } of shares) {
+      for (const hold of holds) if (!used.has(hold)) this.#slots.release(endpointId, hold);
+    }
+  }
+
+  #begin(post: Post): void {
+    const posting = this.#post(post).finally(() => this.#posting.delete(posting));
+    this.#posting.add(posting);
+  }
+
+  async #post(post: Post): Promise<void> {
+    const { waitAt } = this.#deps;
+    waitAt?.('webhook-post.before');
+    const outcome = await postEvent(this.#deps, post.endpoint, post.delivery, this.#stop.signal).catch(() => null);
+    waitAt?.('webhook-post.after');
+    this.#finished.push({ post, outcome });
+    if (!this.#stop.signal.aborted) this.#loop.wake();
+  }
+
+  /** Gives the claims of unanswered posts back, so that another node posts them immediately. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('The server is shutting down.'));
+    await this.#loop[Symbol.asyncDispose]();
+    await Promise.all(this.#posting);
+    await this.#turn().catch(() => {});
+  }
+}
+
+function count(metrics: Metrics, { outcomes, disabled }: RecordedChanges): void {
+  for (const outcome of outcomes) metrics.webhookDeliveries.add({ outcome });
+  for (let i = 0; i < disabled; i += 1) metrics.webhooksDisabled.add({});
+}

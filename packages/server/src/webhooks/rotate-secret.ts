@@ -1,0 +1,16 @@
+import type { IntegrationId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { rotateEndpoint } from '../store/queries/webhook-endpoints.ts';
+import { type EndpointDeps, findEndpoint } from './endpoint-deps.ts';
+import { endpointJson } from './endpoint-json.ts';
+
+/** Makes a new secret. The secret before it signs too for a day. */
+export async function rotateSecret(deps: EndpointDeps, integrationId: IntegrationId, endpointId: string) {
+  const row = await deps.store.transact('account', async (tx) => {
+    if ((await tx.run(rotateEndpoint, { integrationId, endpointId, now: deps.now() })) === 0) {
+      throw new Refusal('webhook_not_found');
+    }
+    return findEndpoint(tx, integrationId, endpointId);
+  });
+  return { ...endpointJson(row), secret: deps.secrets.show(row) };
+}

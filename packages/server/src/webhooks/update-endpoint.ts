@@ -1,0 +1,35 @@
+import type { IntegrationId } from '../domain/ids.ts';
+import { lockEndpoints } from '../store/queries/webhook-claims.ts';
+import { skipPending } from '../store/queries/webhook-deliveries.ts';
+import { updateEndpoint as updateRow } from '../store/queries/webhook-endpoints.ts';
+import { type EndpointDeps, findEndpoint } from './endpoint-deps.ts';
+import { endpointJson } from './endpoint-json.ts';
+import { type EndpointInput, endpointValues } from './endpoint-values.ts';
+
+export interface EndpointChange extends EndpointInput {
+  readonly active?: boolean;
+}
+
+/** Changes an endpoint. If it gets nothing any more, its pending deliveries are skipped. */
+export async function updateEndpoint(
+  deps: EndpointDeps,
+  integrationId: IntegrationId,
+  endpointId: string,
+  input: EndpointChange,
+) {
+  const now = deps.now();
+  return deps.change(async (tx) => {
+    if (deps.store.kind === 'postgres') await tx.query(lockEndpoints([endpointId]));
+    const row = await findEndpoint(tx, integrationId, endpointId);
+    const values = endpointValues(input, row, deps.allow);
+    const active = Number(input.active ?? row.active === 1);
+    // An endpoint that is used again begins without its failures.
+    const isResumed = input.active === true;
+    const disabledReason = isResumed ? null : row.disabled_reason;
+    const failingSince = isResumed && row.active === 0 ? null : row.failing_since;
+    const { url, events, description_json: descriptionJson } = values;
+    await tx.run(updateRow, { endpointId, url, events, descriptionJson, active, disabledReason, failingSince, now });
+    if (active === 0 || url === null) await tx.run(skipPending, { endpointId, now });
+    return endpointJson(await findEndpoint(tx, integrationId, endpointId));
+  });
+}

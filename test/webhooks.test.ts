@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { STORES, type StoreName } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
+import { cites } from '../requirements/cite.ts';
+import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
+import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.ts';
+
+const HOUR_MS = 3_600_000;
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let receiver: WebhookReceiver;
+  /** Added to the clock of webhooks. */
+  let shiftMs = 0;
+  before(async () => {
+    receiver = await WebhookReceiver.start();
+  });
+  const rig = ScriptedServer.shared(() => ({
+    store,
+    clock: () => Date.now() + shiftMs,
+    env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow },
+  }));
+  after(() => receiver[Symbol.asyncDispose]());
+  let integration = '';
+  let below = '';
+  beforeEach(async () => {
+    integration = await rig.integration();
+    below = `/v2/integrations/${integration}/webhooks`;
+  });
+
+  const add = async (fields: object = {}) => {
+    const answer = await rig.api.post(below, { url: receiver.url(integration), ...fields });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const deliveries = async (endpointId: string, query = '') =>
+    (await rig.api.get(`${below}/${endpointId}/deliveries?${query}`)).body.items;
+  const run = async (body: object = {}) => rig.answer({ apiIntegrationId: integration, message: 'Hello', ...body });
+
+  test('posts the end of a run, signed, with its usage and without texts', async (t) => {
+    cites(
+      t,
+      'contract-3-webhooks',
+      'contract-21-create',
+      'contract-21-run-ends',
+      'contract-21-run-data',
+      'contract-21-signature',
+      'contract-21-deliveries',
+      'contract-21-delivery',
+      'contract-1-webhook-allow',
+      'contract-21-all-events',
+    );
+    const { secret, ...endpoint } = await add();
+    assert.deepEqual(Object.keys(endpoint), [
+      ...['endpointId', 'url', 'events', 'description', 'active', 'disabledReason', 'failingSince'],
+      ...['createdAt', 'updatedAt'],
+    ]);
+    const { runId } = await run({ chatId: 'c', message: 'a-secret-question' });
+    const [post] = await receiver.waitFor(integration, 1);
+    assert.ok(post !== undefined);
+    assert.equal(matchingSignatures(post, secret), 1);
+    assert.equal(post.headers['content-type'], 'application/json');
+    const body = JSON.parse(post.body);
+    assert.equal(body.type, 'run.completed');
+    assert.match(body.timestamp, ISO_TIME);
+    const { data } = body;
+    assert.deepEqual(
+      [data.apiIntegrationId, data.runId, data.chatId, data.status, data.usage, data.charged, data.byModel.length],
+      [integration, runId, 'c', 'completed', shownUsage(), null, 1],
+    );
+    assert.ok(!('message' in data) && !('output' in data) && !post.body.includes('a-secret-question'));
+    await until(
+      'the recorded delivery',
+      async () => (await deliveries(endpoint.endpointId))[0]?.status === 'delivered',
+    );
+    const [delivery] = await deliveries(endpoint.endpointId);
+    assert.deepEqual(
+      [delivery.eventId, delivery.type, delivery.runId, delivery.attempts, delivery.lastStatus, delivery.lastError],
+      [post.id, 'run.completed', runId, 1, 204, null],
+    );
+    const one = (await rig.api.get(`${below}/${endpoint.endpointId}/deliveries/${delivery.deliveryId}`)).body;
+    assert.deepEqual([one.body, one.answer], [post.body, '']);
+  });
+
+  test('attempts again by the schedule, with the same id and body', async (t) => {
+    cites(t, 'contract-21-attempts', 'contract-21-same-id');
+    receiver.answers(integration, (_, earlier) => (earlier < 2 ? { status: 500, text: 'Out of order.' } : {}));
+    const { endpointId } = await add({ events: ['run.completed'] });
+    await run();
+    await receiver.waitFor(integration, 1);
+    await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
+    const [pending] = await deliveries(endpointId, 'status=pending');
+    assert.deepEqual([pending.lastStatus, pending.lastError], [500, 'The receiver answered 500.']);
+    assert.ok((await rig.api.get(`${below}/${endpointId}`)).body.failingSince !== null);
+    shiftMs += 10_000;
+    await receiver.waitFor(integration, 2);
+    await until('the second failure', async () => (await deliveries(endpointId))[0]?.attempts === 2);
+    shiftMs += HOUR_MS;
+    const posts = await receiver.waitFor(integration, 3);
+    await until('the success', async () => (await deliveries(endpointId))[0]?.status === 'delivered');
+    assert.equal(new Set(posts.map(({ id, body }) => id + body)).size, 1);
+    assert.equal((await rig.api.get(`${below}/${endpointId}`)).body.failingSince, null);
+  });
+
+  test('410 disables an endpoint, and its events are skipped until it is active', async (t) => {
+    cites(
+      t,
+      'contract-21-gone',
+      'contract-21-skipped',
+      'contract-21-disabled',
+      'contract-21-update',
+      'contract-21-replay',
+    );
+    receiver.answers(integration, { status: 410 });
+    const { endpointId } = await add();
+    await run();
+    await until('the disablement', async () => !(await rig.api.get(`${below}/${endpointId}`)).body.active);
+    assert.equal((await rig.api.get(`${below}/${endpointId}`)).body.disabledReason, 'gone');
+    await run();
+    assert.deepEqual(
+      (await deliveries(endpointId)).map(({ status }: { status: string }) => status),
+      ['skipped', 'failed'],
+    );
+    receiver.answers(integration, {});
+    const resumed = (await rig.api.patch(`${below}/${endpointId}`, { active: true })).body;
+    assert.deepEqual([resumed.active, resumed.disabledReason, resumed.failingSince], [true, null, null]);
+    const period = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
+    const replay = await rig.api.post(`${below}/${endpointId}/replay`, period);
+    assert.deepEqual([replay.status, replay.body], [202, { deliveries: 2 }]);
+    const posts = await receiver.waitFor(integration, 3);
+    assert.equal(new Set(posts.map(({ id }) => id)).size, 2);
+  });
+
+  test('both secrets sign for 24 hours after a rotation', async (t) => {
+    cites(t, 'contract-21-rotate', 'contract-21-both-sign', 'contract-21-test');
+    const { endpointId, secret: old } = await add();
+    const { secret } = (await rig.api.post(`${below}/${endpointId}/rotate`, {})).body;
+    const send = async (count: number) => {
+      assert.equal((await rig.api.post(`${below}/${endpointId}/test`, {})).status, 202);
+      const post = (await receiver.waitFor(integration, count)).at(-1);
+      assert.ok(post !== undefined);
+      return [matchingSignatures(post, old), matchingSignatures(post, secret)];
+    };
+    assert.deepEqual(await send(1), [1, 1]);
+    shiftMs += 24 * HOUR_MS;
+    assert.deepEqual(await send(2), [0, 1]);
+  });
+
+  test('an endpoint without an address keeps what it would get', async (t) => {
+    cites(t, 'contract-21-no-url', 'contract-21-redeliver');
+    const { endpointId } = await add({ url: null });
+    await run();
+    await until('the event', async () => (await deliveries(endpointId)).length === 1);
+    const [skipped] = await deliveries(endpointId);
+    assert.deepEqual([skipped.status, skipped.nextAttemptAt], ['skipped', null]);
+    const again = await rig.api.post(`${below}/${endpointId}/deliveries/${skipped.deliveryId}/redeliver`, {});
+    assert.deepEqual([again.status, again.body.eventId, again.body.status], [202, skipped.eventId, 'skipped']);
+  });
+
+  test('refuses addresses to which nothing can be posted, and a 21st endpoint', async (t) => {
+    cites(
+      t,
+      'contract-21-url-checked',
+      'contract-21-at-most',
+      'contract-21-read',
+      'contract-21-delete',
+      'contract-8-404-webhook-not-found',
+      'contract-8-404-delivery-not-found',
+      'contract-8-409-too-many-webhooks',
+    );
+    for (const url of ['http://example.com/', 'https://127.0.0.1/', 'ftp://example.com/', 'https://u:p@example.com/']) {
+      const { status, body } = await rig.api.post(below, { url });
+      assert.deepEqual([status, body.code], [400, 'invalid_request'], url);
+    }
+    for (let i = 0; i < 20; i += 1) await add({ url: null });
+    const { status, body } = await rig.api.post(below, { url: null });
+    assert.deepEqual([status, body.code], [409, 'too_many_webhooks']);
+    const { items } = (await rig.api.get(`${below}?limit=100`)).body;
+    assert.equal(items.length, 20);
+    assert.equal((await rig.api.delete(`${below}/${items[0].endpointId}`)).status, 204);
+    assert.equal((await rig.api.get(`${below}/${items[0].endpointId}`)).body.code, 'webhook_not_found');
+    assert.equal(
+      (await rig.api.get(`${below}/${items[1].endpointId}/deliveries/whd_x`)).body.code,
+      'delivery_not_found',
+    );
+  });
+}
