@@ -12,7 +12,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-const clientOf = ({ url }: { readonly url: string }) =>
+const openClient = ({ url }: { readonly url: string }) =>
   clientAt(`${url}/v2/integrations/responses/openai/v1`, TEST_API_KEY);
 
 /** `sequence_number` is twice the event id, and an attempt's events begin above a multiple of this. */
@@ -35,8 +35,8 @@ test('text that became void is closed as incomplete and missing in the final obj
   await using rig = await Rig.start({ nodes: 2, limits: SHORT_LEASE });
   await rig.prepare({ apiIntegrationId: 'responses', agency: 'test' });
   for (let round = 0; round < rounds; round += 1) {
-    const [doomed, other] = [rig.server(0), clientOf(rig.server(1))];
-    const { id } = await clientOf(doomed).responses.create({ input: 'Hi', background: true });
+    const [doomed, other] = [rig.server(0), openClient(rig.server(1))];
+    const { id } = await openClient(doomed).responses.create({ input: 'Hi', background: true });
     const seen: ResponseStreamEvent[] = [];
     const whole = readAll(noting(await other.responses.retrieve(id, { stream: true }), seen));
     const first = await rig.model.nextCall();

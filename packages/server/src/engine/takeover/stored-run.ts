@@ -108,7 +108,7 @@ export function voidItems(events: readonly RunEvent[], journal: readonly Journal
   return [...voided];
 }
 
-/** The root agent's texts that began after `keptId`, also those that earlier attempts began: their `resumed` is deleted too. */
+/** The root agent's texts that began after `keptId`, with texts of earlier attempts, whose `resumed` is deleted too. */
 export const voidOutputs = (events: readonly RunEvent[], keptId: number): VoidOutput[] =>
   events.flatMap((event): readonly VoidOutput[] => {
     if (event.id <= keptId) return [];
