@@ -380,6 +380,45 @@ CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "create
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
 
+CREATE TABLE "schedule_ticks" (
+  "schedule_id" text not null,
+  "tick_at" bigint not null,
+  "run_id" text,
+  "code" text,
+  "error_json" text,
+  "recorded_at" bigint not null,
+  constraint "schedule_ticks_key" primary key ("schedule_id", "tick_at")
+) without rowid;
+CREATE INDEX "schedule_ticks_recorded" on "schedule_ticks" ("recorded_at");
+
+CREATE TABLE "schedules" (
+  "schedule_id" text not null primary key,
+  "integration_id" text not null,
+  "name_json" text not null,
+  "cron" text,
+  "every_seconds" bigint,
+  "at" bigint,
+  "timezone" text not null,
+  "request_json" text not null,
+  "consumer_id" text,
+  "catch_up" text not null,
+  "active" bigint not null,
+  "paused_reason" text,
+  "last_tick_at" bigint not null,
+  "next_tick_at" bigint,
+  "due_at" bigint,
+  "tries" bigint not null,
+  "retry_code" text,
+  "failures" bigint not null,
+  "uncounted_runs_json" text not null,
+  "claimed_by" text,
+  "created_at" bigint not null,
+  "updated_at" bigint not null
+);
+CREATE INDEX "schedules_consumer" on "schedules" ("integration_id", "consumer_id") where consumer_id is not null;
+CREATE INDEX "schedules_due" on "schedules" ("due_at") where due_at is not null;
+CREATE INDEX "schedules_list" on "schedules" ("integration_id", "created_at", "schedule_id");
+
 CREATE TABLE "sessions" (
   "session_id" text primary key,
   "owner_id" text not null,
@@ -533,6 +572,14 @@ CREATE TABLE "usage_walk" (
   "id" integer primary key,
   "after_run_id" text not null,
   "last_run_id" text not null
+);
+
+CREATE TABLE "webhook_checks" (
+  "check_id" text not null primary key,
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "amount_millionths" bigint not null,
+  "limit_amount" bigint not null
 );
 
 CREATE TABLE "webhook_deliveries" (
@@ -988,6 +1035,46 @@ CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, cre
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
 
+create table "schedule_ticks" (
+  schedule_id text collate "C" not null,
+  tick_at bigint not null,
+  run_id text collate "C",
+  code text collate "C",
+  error_json text collate "C",
+  recorded_at bigint not null,
+  constraint schedule_ticks_key PRIMARY KEY (schedule_id, tick_at)
+);
+CREATE INDEX schedule_ticks_recorded ON schedule_ticks USING btree (recorded_at);
+
+create table "schedules" (
+  schedule_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  name_json text collate "C" not null,
+  cron text collate "C",
+  every_seconds bigint,
+  at bigint,
+  timezone text collate "C" not null,
+  request_json text collate "C" not null,
+  consumer_id text collate "C",
+  catch_up text collate "C" not null,
+  active bigint not null,
+  paused_reason text collate "C",
+  last_tick_at bigint not null,
+  next_tick_at bigint,
+  due_at bigint,
+  tries bigint not null,
+  retry_code text collate "C",
+  failures bigint not null,
+  uncounted_runs_json text collate "C" not null,
+  claimed_by text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint schedules_pkey PRIMARY KEY (schedule_id)
+);
+CREATE INDEX schedules_consumer ON schedules USING btree (integration_id, consumer_id) WHERE (consumer_id IS NOT NULL);
+CREATE INDEX schedules_due ON schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX schedules_list ON schedules USING btree (integration_id, created_at, schedule_id);
+
 create table "sessions" (
   session_id text collate "C" not null,
   owner_id text collate "C" not null,
@@ -1150,6 +1237,15 @@ create table "usage_walk" (
   after_run_id text collate "C" not null,
   last_run_id text collate "C" not null,
   constraint usage_walk_pkey PRIMARY KEY (id)
+);
+
+create table "webhook_checks" (
+  check_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  amount_millionths bigint not null,
+  limit_amount bigint not null,
+  constraint webhook_checks_pkey PRIMARY KEY (check_id)
 );
 
 create table "webhook_deliveries" (

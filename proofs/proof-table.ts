@@ -288,6 +288,23 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
+  'webhook-guard': {
+    minutes: 0.5,
+    faults: {
+      'check-at-creation': /^addresses dialled for ssrf-\d+ .*: expected \[\], found \[/m,
+    },
+  },
+  'webhook-slow': {
+    minutes: 1,
+    measuresTime: true,
+    faults: { 'one-queue': /^events at each of nine receivers within \d+ ms: expected at least \d+, found \d+\.$/m },
+  },
+  rotate: {
+    minutes: 0.5,
+    faults: {
+      'sign-another-body': /^posts that the old secret refuses before the rotation: expected 0, found \d+\.$/m,
+    },
+  },
   ssrf: {
     files: ['packages/guarded-fetch/src/ssrf.test.ts'],
     minutes: 0.1,

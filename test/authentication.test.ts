@@ -52,6 +52,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     },
     createClientToken: { consumerId: 'a' },
     createOwner: { email: 'third@example.com' },
+    createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
     createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
   };
   const body = operation.body === undefined ? undefined : (bodies[operation.operationId] ?? {});

@@ -64,6 +64,18 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
   assert.match(await paste(`${completion}complete -p runwire`, folder), /-F _runwire runwire/);
 });
 
+test('the samples of docs/schedules.md work as pasted', async (t) => {
+  await using server = await startTestServer();
+  const folder = getFolder(t);
+  const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' };
+  const [create = '', ticks = '', resume = ''] = listSamples('docs/schedules.md', 'sh');
+  const created = await paste(create, folder, env);
+  const [, scheduleId = ''] = /^schedule: +(sch_\w+)$/m.exec(created) ?? [];
+  assert.match(created, /^times: +0 9 \* \* 1 \(Europe\/Berlin\)$/m);
+  assert.equal(await paste(ticks.replaceAll('sch_1', scheduleId), folder, env), '');
+  assert.match(await paste(resume.replaceAll('sch_1', scheduleId), folder, env), /^state: +active$/m);
+});
+
 test('a project of `runwire init` runs by the commands of its own README', async (t) => {
   const folder = join(getFolder(t), 'My Agents');
   await paste(`runwire init '${folder}'`, root);

@@ -28,6 +28,7 @@ const TABLE: Readonly<Record<Permission, string>> = {
 const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
+  createSchedule listSchedules getSchedule updateSchedule deleteSchedule runSchedule listScheduleTicks
   createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
@@ -154,6 +155,7 @@ class Stage {
       createClientToken: { consumerId },
       createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
       createOwner: { email: 'third@example.com' },
+      createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
     };
     return [filled + (queries[id] ?? ''), hasBody ? (bodies[id] ?? {}) : undefined];
   }

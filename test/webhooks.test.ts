@@ -4,6 +4,7 @@ import { STORES, type StoreName } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
+import { upload } from './support/uploads.ts';
 import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
@@ -185,5 +186,100 @@ function tests(store: StoreName): void {
       (await rig.api.get(`${below}/${items[1].endpointId}/deliveries/whd_x`)).body.code,
       'delivery_not_found',
     );
+  });
+
+  test('an upload is an event, and an erasure deletes the events of the person', async (t) => {
+    cites(t, 'contract-21-upload', 'contract-21-erased');
+    const { endpointId } = await add({ url: null });
+    await rig.member(integration, 'ann');
+    await rig.member(integration, 'bob');
+    const { folder } = (await rig.api.get(`/v2/integrations/${integration}/members/ann`)).body;
+    const form = { apiIntegrationId: integration, filename: 'a.txt' };
+    await upload(rig.api, 'abc', { ...form, folder });
+    await upload(rig.api, 'abcd', { ...form, folder: '/app/mnt/shared' });
+    await run({ consumerId: 'ann', usageRequestId: 'a' });
+    const { runId } = await run({ consumerId: 'bob', usageRequestId: 'b' });
+    const types = async () => (await deliveries(endpointId)).map(({ type }: { type: string }) => type).sort();
+    assert.deepEqual(await types(), ['run.completed', 'run.completed', 'upload.completed', 'upload.completed']);
+    await rig.api.delete(`/v2/integrations/${integration}/members/ann?erase=true`);
+    await until('the erased events', async () => (await types()).length === 2);
+    const left = await deliveries(endpointId);
+    assert.deepEqual(
+      left.map((one: { type: string; runId: string | null }) => [one.type, one.runId]),
+      [
+        ['run.completed', runId],
+        ['upload.completed', null],
+      ],
+    );
+    const { body } = (await rig.api.get(`${below}/${endpointId}/deliveries/${left[1].deliveryId}`)).body;
+    const { data } = JSON.parse(body);
+    assert.deepEqual([data.path, data.size, data.contentType], ['/app/mnt/shared/a.txt', 4, 'text/plain']);
+  });
+
+  test('the sweep keeps delivered rows for some days, others for 30, and none of a deleted endpoint', async (t) => {
+    cites(t, 'contract-21-kept');
+    const { endpointId } = await add();
+    const skipping = await add({ url: null });
+    await run();
+    await until('the delivery', async () => (await deliveries(endpointId))[0]?.status === 'delivered');
+    const sweep = () => rig.server.server.probes.sweepWebhooks();
+    const count = async () => [(await deliveries(endpointId)).length, (await deliveries(skipping.endpointId)).length];
+    shiftMs += 6 * 24 * HOUR_MS;
+    await sweep();
+    assert.deepEqual(await count(), [1, 1]);
+    shiftMs += 2 * 24 * HOUR_MS;
+    await sweep();
+    assert.deepEqual(await count(), [0, 1]);
+    shiftMs += 23 * 24 * HOUR_MS;
+    await sweep();
+    assert.deepEqual(await count(), [0, 0]);
+    await rig.api.post(`${below}/${endpointId}/test`, {});
+    await rig.api.delete(`${below}/${endpointId}`);
+    assert.ok((await sweep()) >= 1);
+  });
+
+  test('a used-up allowance is reported once, by concurrent runs and by an adjustment', async (t) => {
+    cites(t, 'contract-21-exhausted');
+    const { endpointId } = await add({ url: null, events: ['member.allowance_exhausted'] });
+    await rig.api.patch(`/v2/integrations/${integration}`, {
+      allowances: { unit: 'runs', limit: 3, period: 'day' },
+    });
+    for (const member of ['ann', 'bob', 'cyd']) await rig.member(integration, member);
+    const members = async () =>
+      Promise.all(
+        (await deliveries(endpointId)).map(async ({ deliveryId }: { deliveryId: string }) => {
+          const { body } = (await rig.api.get(`${below}/${endpointId}/deliveries/${deliveryId}`)).body;
+          const { consumerId, allowance } = JSON.parse(body).data;
+          return [consumerId, allowance.used, allowance.exhausted];
+        }),
+      );
+    const runAs = (consumerId: string, usageRequestId: string) => run({ consumerId, usageRequestId });
+    await runAs('ann', 'a1');
+    const held = [];
+    for (const id of ['a2', 'a3']) {
+      held.push(
+        await rig.hold({ apiIntegrationId: integration, message: 'Hi', consumerId: 'ann', usageRequestId: id }),
+      );
+    }
+    assert.deepEqual(await members(), []);
+    await Promise.all(held.map((one) => one.finish('Hi')));
+    await until('the report', async () => (await members()).length === 1);
+    assert.deepEqual(await members(), [['ann', 3, true]]);
+    // A lowered limit reports nothing, and neither does what follows it.
+    await runAs('bob', 'b1');
+    await runAs('bob', 'b2');
+    const last = await rig.hold({
+      apiIntegrationId: integration,
+      message: 'Hi',
+      consumerId: 'bob',
+      usageRequestId: 'b3',
+    });
+    await rig.api.put(`/v2/integrations/${integration}/members/bob`, { allowance: { limit: 1 } });
+    await last.finish('Hi');
+    await rig.api.post(`/v2/integrations/${integration}/members/cyd/adjustments`, {
+      ...{ unit: 'runs', amount: -3, idempotencyKey: 'k', reason: 'A test.' },
+    });
+    await until('the second report', async () => (await members()).length === 2);
+    assert.deepEqual((await members())[0], ['cyd', 3, true]);
   });
 }

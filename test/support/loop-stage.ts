@@ -38,6 +38,7 @@ export interface LoopStage {
   /** Can be deleted. */
   readonly ownerId: string;
   readonly keyId: string;
+  readonly scheduleId: string;
   readonly endpointId: string;
   readonly deliveryId: string;
 }
@@ -73,6 +74,8 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
   });
   const { body: owner } = await api.post('/v2/owners', { email: 'other@example.com' });
   const { body: key } = await api.post('/v2/api_keys', { name: 'another' });
+  const request = { message: 'x'.repeat(15_000), consumerId: 'ann' };
+  const { body: schedule } = await api.post(`${HOME}/schedules`, { name: 'Daily', cron: '0 0 * * *', request });
   await upload(api, 'The same text.\n', { apiIntegrationId: INTEGRATION, folder: FOLDER, filename: 'first' });
   await upload(api, Buffer.alloc(sizes.fileBytes, 'x'), {
     apiIntegrationId: INTEGRATION,
@@ -138,6 +141,9 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     adjustment_id: numbered('adjustment_id'),
     idempotency_key_json: `'"k' || n || '"'`,
   });
+  rows.copy('schedules', own, 900, { schedule_id: numbered('schedule_id'), created_at: 'created_at + n' });
+  rows.change(`insert into schedule_ticks (schedule_id, tick_at, recorded_at) values ('${schedule.scheduleId}', 1, 1)`);
+  rows.copy('schedule_ticks', 'tick_at = 1', sizes.runs, { tick_at: 'tick_at + n' });
   rows.copy('integrations', own, sizes.accounts, {
     integration_id: numbered('integration_id'),
     sort_key: numbered('sort_key'),
@@ -147,5 +153,6 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     owner_id: numbered('owner_id'),
     email: 'n || email',
   });
-  return { api, sizes, runId, ownerId: owner.ownerId, keyId: key.keyId, endpointId, deliveryId };
+  const ids = { ownerId: owner.ownerId, keyId: key.keyId, scheduleId: schedule.scheduleId };
+  return { api, sizes, runId, ...ids, endpointId, deliveryId };
 }

@@ -56,6 +56,14 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
       reason: 'Another gift.',
     }),
   listAdjustments: () => list(`${HOME}/members/ann/adjustments`),
+  createSchedule: () => post(`${HOME}/schedules`, SCHEDULE),
+  listSchedules: () => list(`${HOME}/schedules`),
+  getSchedule: ({ scheduleId }) => [{ path: `${HOME}/schedules/${scheduleId}` }],
+  updateSchedule: ({ scheduleId }) => [
+    { method: 'PATCH', path: `${HOME}/schedules/${scheduleId}`, body: { name: 'Another' } },
+  ],
+  runSchedule: ({ scheduleId }) => post(`${HOME}/schedules/${scheduleId}/run`, {}, 202),
+  listScheduleTicks: ({ scheduleId }) => list(`${HOME}/schedules/${scheduleId}/ticks`),
   createClientToken: () => post(`${HOME}/client_tokens`, { consumerId: 'ann', can: ['read'] }),
   createAgencyUpload: () =>
     post(
@@ -101,6 +109,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   ],
   deleteFile: () => remove(`${HOME}/files?path=${encodeURIComponent(FOLDER)}&recursive=true`),
   deleteChat: () => [...remove(`${HOME}/chats/short`), ...remove(`${HOME}/chats/long`)],
+  deleteSchedule: ({ scheduleId }) => remove(`${HOME}/schedules/${scheduleId}`),
   revokeApiKey: ({ keyId }) => remove(`/v2/api_keys/${keyId}`),
   deleteOwner: ({ ownerId }) => remove(`/v2/owners/${ownerId}`),
   deleteMember: () => [...remove(`${HOME}/members/ann0000001`), ...remove(`${HOME}/members/bob?erase=true`, 202)],
@@ -130,3 +139,4 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
 };
 
 const MEMBER = { apiIntegrationId: INTEGRATION, consumerId: 'ann' };
+const SCHEDULE = { name: 'Yearly', cron: '0 0 1 1 *', request: { message: 'Hello', consumerId: 'ann' } };

@@ -17,6 +17,7 @@ import { addOwnerCommands } from './commands/owners.ts';
 import { addRecordsCommand } from './commands/records.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
+import { addScheduleCommands } from './commands/schedules.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStepsCommand } from './commands/steps.ts';
 import { addUsageCommand } from './commands/usage.ts';
@@ -41,6 +42,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addAnswerCommand(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
+  addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);
   program.commandsGroup('Files:');

@@ -29,6 +29,15 @@ export const RESOURCES = {
     adjust: 'POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments',
     adjustments: 'GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments',
   },
+  schedules: {
+    create: 'POST /v2/integrations/:apiIntegrationId/schedules',
+    list: 'GET /v2/integrations/:apiIntegrationId/schedules',
+    get: 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId',
+    update: 'PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId',
+    delete: 'DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId',
+    run: 'POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run',
+    ticks: 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks',
+  },
   usage: {
     list: 'GET /v2/integrations/:apiIntegrationId/usage',
     summary: 'GET /v2/integrations/:apiIntegrationId/usage/summary',
@@ -78,7 +87,7 @@ export type Input<R extends Route> = Omit<
 /** Methods that resolve to the answer itself: bytes, or headers. */
 type RawVerb = 'content' | 'head' | 'metrics' | 'csv';
 const RAW_VERBS = /^(content|head|metrics|csv)$/;
-const LIST_VERBS = /^(list|steps|messages|adjustments|summary|deliveries)$/;
+const LIST_VERBS = /^(list|steps|messages|adjustments|summary|deliveries|ticks)$/;
 
 type Answer<Verb, R extends Route> = Verb extends RawVerb
   ? Promise<Response>

@@ -182,6 +182,11 @@ export const errors = {
     sentence: 'No file has this path; check the path, or upload the file first.',
     retryable: false,
   },
+  schedule_not_found: {
+    status: 404,
+    sentence: 'The integration has no schedule with this id; GET …/schedules lists its schedules.',
+    retryable: false,
+  },
   key_not_found: {
     status: 404,
     sentence: 'You have no API key with this id; GET /v2/api_keys lists your keys.',
@@ -284,6 +289,11 @@ export const errors = {
     status: 409,
     sentence:
       'A file and a folder cannot have the same name; choose another name, or delete the existing file or folder.',
+    retryable: false,
+  },
+  too_many_schedules: {
+    status: 409,
+    sentence: 'The integration has 1000 schedules, which is the limit; delete one first.',
     retryable: false,
   },
   erasure_running: {

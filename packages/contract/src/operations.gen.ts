@@ -33,6 +33,13 @@ import type {
   Integration,
   IntegrationList,
   UpdateIntegrationRequest,
+  CreateScheduleRequest,
+  RunScheduleRequest,
+  Schedule,
+  ScheduleList,
+  ScheduleTickList,
+  ScheduledRun,
+  UpdateScheduleRequest,
   ApiKeyList,
   CreateApiKeyRequest,
   CreateOwnerRequest,
@@ -128,7 +135,7 @@ export interface GetChatStatusParameters {
    */
   apiIntegrationId: string;
   /**
-   * `usageRequestId` of a run of the chat.
+   * `usageRequestId` of one of the chat's runs.
    */
   usageRequestId?: string | undefined;
   /**
@@ -424,6 +431,91 @@ export interface UpdateChatParameters {
    * Identifier of the chat.
    */
   chatId: string;
+}
+
+export interface CreateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+}
+
+export interface DeleteScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface GetScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface ListScheduleTicksParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface ListSchedulesParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
+export interface RunScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+}
+
+export interface UpdateScheduleParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
 }
 
 export interface ListUsageParameters {
@@ -812,7 +904,7 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
-   * Read the status of a chat.
+   * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
   /**
@@ -840,7 +932,7 @@ export interface Operations {
    */
   deleteMember: { input: DeleteMemberParameters; answer: Erasure | undefined };
   /**
-   * Read the status of the erasure of a member.
+   * Read the status of a member's erasure.
    */
   getErasure: { input: GetErasureParameters; answer: Erasure };
   /**
@@ -891,6 +983,34 @@ export interface Operations {
    * Set the title and the metadata of a chat.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
+  /**
+   * Create a schedule: runs that start by themselves.
+   */
+  createSchedule: { input: CreateScheduleParameters & CreateScheduleRequest; answer: Schedule };
+  /**
+   * Delete a schedule; its runs are kept.
+   */
+  deleteSchedule: { input: DeleteScheduleParameters; answer: undefined };
+  /**
+   * Read a schedule.
+   */
+  getSchedule: { input: GetScheduleParameters; answer: Schedule };
+  /**
+   * List a schedule’s ticks, newest first.
+   */
+  listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
+  /**
+   * List schedules, newest first.
+   */
+  listSchedules: { input: ListSchedulesParameters; answer: ScheduleList };
+  /**
+   * Start one run now.
+   */
+  runSchedule: { input: RunScheduleParameters & RunScheduleRequest; answer: ScheduledRun };
+  /**
+   * Change, pause or resume a schedule.
+   */
+  updateSchedule: { input: UpdateScheduleParameters & UpdateScheduleRequest; answer: Schedule };
   /**
    * List usage records, newest first.
    */
@@ -984,7 +1104,7 @@ export interface Operations {
    */
   deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
   /**
-   * Read the owner of your API key.
+   * Read your API key's owner.
    */
   getMe: { input: Record<never, never>; answer: Me };
   /**

@@ -54,6 +54,20 @@ export const listChats = 'GET /v2/integrations/:apiIntegrationId/chats';
 
 export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId';
 
+export const createSchedule = 'POST /v2/integrations/:apiIntegrationId/schedules';
+
+export const deleteSchedule = 'DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
+export const getSchedule = 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
+export const listScheduleTicks = 'GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks';
+
+export const listSchedules = 'GET /v2/integrations/:apiIntegrationId/schedules';
+
+export const runSchedule = 'POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run';
+
+export const updateSchedule = 'PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId';
+
 export const listUsage = 'GET /v2/integrations/:apiIntegrationId/usage';
 
 export const summariseLatency = 'GET /v2/integrations/:apiIntegrationId/latency';

@@ -442,7 +442,7 @@ export interface Adjustment {
    */
   reason: string | null;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
   /**
@@ -546,7 +546,7 @@ export interface CreateAdjustmentRequest {
    */
   reason: string;
   /**
-   * Your own id of the adjustment, unique for the member.
+   * Your own id for the adjustment, unique for the member.
    */
   idempotencyKey: string;
 }
@@ -806,7 +806,7 @@ export interface UsageSummary {
 }
 
 /**
- * The state of a run after it was asked to stop.
+ * A run's state after it was asked to stop.
  */
 export interface CancelResult {
   /**
@@ -1205,7 +1205,7 @@ export interface ChatStatus {
    */
   chatDeleted: boolean;
   /**
-   * The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat has no run.
+   * The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no run.
    */
   run: {
     /**
@@ -1297,7 +1297,7 @@ export interface CreateChatRequest {
  */
 export interface ForkChatRequest {
   /**
-   * The run with which the new chat ends. Without it, the newest run of the chat that has ended.
+   * The run with which the new chat ends. Without it, the chat's newest run that has ended.
    */
   runId?: string | null | undefined;
   /**
@@ -1585,7 +1585,7 @@ export interface CreateClientTokenRequest {
    */
   folder?: string | null | undefined;
   /**
-   * The `user_context` of every run of the token, at most 4 KiB as JSON.
+   * The `user_context` of the token's runs, at most 4 KiB as JSON.
    */
   userContext?:
     | ({
@@ -1876,6 +1876,270 @@ export interface UpdateIntegrationRequest {
 }
 
 /**
+ * The new schedule, with `cron`, `everySeconds` or `at`.
+ */
+export interface CreateScheduleRequest {
+  /**
+   * Name for people.
+   */
+  name: string;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron?: string | null | undefined;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds?: number | null | undefined;
+  /**
+   * When the only tick is due.
+   */
+  at?: string | null | undefined;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone?: string | undefined;
+  request: ScheduleRequest;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp?: 'latest' | 'none' | 'all' | undefined;
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active?: boolean | undefined;
+}
+
+/**
+ * It has no fields.
+ */
+export interface RunScheduleRequest {}
+
+/**
+ * Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null.
+ */
+export interface Schedule {
+  /**
+   * The schedule’s id.
+   */
+  scheduleId: string;
+  /**
+   * Name for people.
+   */
+  name: string;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron: string | null;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds: number | null;
+  /**
+   * When the only tick is due.
+   */
+  at: string | null;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone: string;
+  request: ScheduleRequest;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp: 'latest' | 'none' | 'all';
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active: boolean;
+  /**
+   * Why the server paused the schedule. Null if it did not.
+   */
+  pausedReason: string | null;
+  /**
+   * When the next tick is due. Null if there is none.
+   */
+  nextTickAt: string | null;
+  /**
+   * When the schedule was created. `everySeconds` counts from here.
+   */
+  createdAt: string;
+  /**
+   * When the schedule was last changed.
+   */
+  updatedAt: string;
+}
+
+/**
+ * A page of a list of `Schedule`.
+ */
+export interface ScheduleList {
+  /**
+   * The items of this page, in order.
+   */
+  items: Schedule[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
+ */
+export interface ScheduleRequest {
+  /**
+   * Integration identifier.
+   */
+  apiIntegrationId?: string | undefined;
+  /**
+   * The user message.
+   */
+  message: string;
+  /**
+   * Agency entry point. When omitted, the integration's default is used.
+   */
+  agent?: string | undefined;
+  /**
+   * Chat identifier. An unknown one starts a new chat with this id.
+   */
+  chatId?: string | null | undefined;
+  /**
+   * Alias chat identifier. An unknown one starts a new chat with this alias.
+   */
+  aliasChatId?: string | null | undefined;
+  /**
+   * Files and images for the model, by URL or inline.
+   *
+   * @maxItems 5
+   */
+  attachments?: Attachment[] | undefined;
+  /**
+   * Uploaded files for the tools of the agent.
+   *
+   * @maxItems 5
+   */
+  sandboxFiles?: SandboxFile[] | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * The app member. Required when member allowances are enabled.
+   */
+  consumerId?: string | undefined;
+  /**
+   * Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if the integration has `clientTools`.
+   *
+   * @maxItems 64
+   */
+  clientTools?: ClientTool[] | undefined;
+  /**
+   * Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the integration has `callerInstructions`.
+   */
+  instructions?: string | undefined;
+  /**
+   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
+   */
+  attachmentUrlRefreshes?: {
+    [k: string]: string;
+  } | undefined;
+}
+
+/**
+ * What happened at a tick.
+ */
+export interface ScheduleTick {
+  /**
+   * When the tick was due.
+   */
+  tick: string;
+  /**
+   * The tick’s run. Null if there is none.
+   */
+  runId: string | null;
+  /**
+   * Why there is no run: the refusal’s code. Null if there is a run.
+   */
+  code: string | null;
+  /**
+   * The refusal’s sentence, for people.
+   */
+  error: string | null;
+  /**
+   * When the server recorded this.
+   */
+  at: string;
+}
+
+/**
+ * A page of a list of `ScheduleTick`.
+ */
+export interface ScheduleTickList {
+  /**
+   * The items of this page, in order.
+   */
+  items: ScheduleTick[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * A run that was started besides the ticks.
+ */
+export interface ScheduledRun {
+  /**
+   * The run’s id.
+   */
+  runId: string;
+  /**
+   * Its chat’s id.
+   */
+  chatId: string;
+}
+
+/**
+ * The fields to set. `cron`, `everySeconds` or `at` replaces the other two.
+ */
+export interface UpdateScheduleRequest {
+  /**
+   * Name for people.
+   */
+  name?: string | undefined;
+  /**
+   * Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart.
+   */
+  cron?: string | null | undefined;
+  /**
+   * Seconds between two ticks.
+   */
+  everySeconds?: number | null | undefined;
+  /**
+   * When the only tick is due.
+   */
+  at?: string | null | undefined;
+  /**
+   * The IANA time zone in which `cron` is read.
+   */
+  timezone?: string | undefined;
+  request?: ScheduleRequest | undefined;
+  /**
+   * Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24.
+   */
+  catchUp?: 'latest' | 'none' | 'all' | undefined;
+  /**
+   * False if the schedule is paused, or its only tick has passed.
+   */
+  active?: boolean | undefined;
+}
+
+/**
  * An API key, without the key itself.
  */
 export interface ApiKey {
@@ -1994,7 +2258,7 @@ export interface CreatedOwner {
    */
   email: string;
   /**
-   * The first API key of the owner. The server shows it only in this answer.
+   * The owner's first API key. The server shows it only in this answer.
    */
   apiKey: string;
   /**
@@ -2613,7 +2877,7 @@ export interface ResponseCreated {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2729,7 +2993,7 @@ export interface ResponseOutputItemAdded {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2774,7 +3038,7 @@ export interface ResponseContentPartAdded {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2804,13 +3068,13 @@ export interface ResponseOutputTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
 
 /**
- * The text of a message is complete.
+ * A message's text is complete.
  */
 export interface ResponseOutputTextDone {
   /**
@@ -2834,7 +3098,7 @@ export interface ResponseOutputTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2879,7 +3143,7 @@ export interface ResponseContentPartDone {
     }[];
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -2995,7 +3259,7 @@ export interface ResponseOutputItemDone {
         status: 'in_progress' | 'completed' | 'incomplete';
       };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3021,7 +3285,7 @@ export interface ResponseFunctionCallArgumentsDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3051,7 +3315,7 @@ export interface ResponseFunctionCallArgumentsDone {
    */
   arguments: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3081,7 +3345,7 @@ export interface ResponseReasoningSummaryTextDelta {
    */
   delta: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3111,7 +3375,7 @@ export interface ResponseReasoningSummaryTextDone {
    */
   text: string;
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3282,7 +3546,7 @@ export interface ResponseCompleted {
     } | null;
   };
   /**
-   * The id of the event.
+   * The event's id.
    */
   sequence_number: number;
 }
@@ -3347,7 +3611,7 @@ export interface StreamError {
 }
 
 /**
- * `event: messages`, sent after the end of the run is stored.
+ * `event: messages`, sent after the run's end is stored.
  */
 export interface StreamMessages {
   /**
@@ -4026,17 +4290,36 @@ export interface WebhookAgencyEvent {
      */
     agency: string;
     /**
-     * The fault.
+     * What is wrong with the agency.
      */
     error: {
       /**
-       * The fault’s code.
-       */
-      code: string;
-      /**
-       * What is wrong with the agency.
+       * The first fault, in one line.
        */
       message: string;
+      /**
+       * At most ten faults.
+       *
+       * Items: A fault.
+       */
+      faults: {
+        /**
+         * The file, by its path from the agency’s folder.
+         */
+        file: string;
+        /**
+         * The line, from 1. Null if the fault is not in a text.
+         */
+        line: number | null;
+        /**
+         * The column, from 1. Null if the fault is not in a text.
+         */
+        column: number | null;
+        /**
+         * What is wrong, and what to write.
+         */
+        message: string;
+      }[];
     };
   };
 }

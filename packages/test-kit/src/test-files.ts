@@ -23,6 +23,7 @@ import { insertForm } from '@runwire/server/src/store/queries/upload-forms.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
 import { ThisNode } from '@runwire/server/src/store/this-node.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+import { uncachedOutbox } from '@runwire/server/src/webhooks/event-outbox.ts';
 import { DocumentTexts } from '@runwire/server/src/workspace/document-texts.ts';
 import { runFiles } from '@runwire/server/src/workspace/run-files.ts';
 import { temporaryFolder } from '@runwire/server/testing';
@@ -109,7 +110,7 @@ export class TestFiles implements AsyncDisposable {
     const ids = new ErasedIds('secret');
     const blobs = await DiskBlobStore.open(join(folder, 'blobs'));
     const pending = new PendingBlobs({ store, blobs, ids, node: new ThisNode(), logger });
-    const files = new Files({ store, blobs, pending, settleUploads: async () => {}, logger });
+    const files = new Files({ store, blobs, pending, settleUploads: async () => {}, outbox: uncachedOutbox(), logger });
     const parts = {
       files,
       texts: new FileTexts(store, blobs, pending),

@@ -44,7 +44,7 @@ function addKeyCommands(program: CliCommand, { env }: Context): void {
       ],
       examples: ['runwire keys create --name backend', 'export RUNWIRE_API_KEY="$(runwire keys create)"'],
     })
-    .option('--name <NAME>', 'the name of the key in the list of keys; default: command line', 'command line')
+    .option('--name <NAME>', "the key's name in the list; default: command line", 'command line')
     .printsJson('print the key as JSON')
     .asksServer()
     .action(async ({ name, json, ...options }: KeyOptions) => {
@@ -57,7 +57,7 @@ function addKeyCommands(program: CliCommand, { env }: Context): void {
   keys
     .command('list')
     .explain({ summary: 'list the API keys of the owner', examples: ['runwire keys list'] })
-    .option('--limit <N>', 'the largest number of keys; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many keys; default: 50', wholeNumber, 50)
     .printsJson('print the keys as a JSON array')
     .asksServer()
     .action(async (options: ListOptions & ConnectionOptions) => {
@@ -102,7 +102,7 @@ function addTokenCommands(program: CliCommand, { env }: Context): void {
     .option('--chat <ID>', 'the only chat that the token reaches')
     .option('--agent <NAME>', 'the only agent that the token can run')
     .option('--folder <PATH>', 'the only folder that the token reaches')
-    .option('--context <JSON>', 'the user_context of every run of the token')
+    .option('--context <JSON>', "the user_context of the token's runs")
     .option('--origin <ORIGIN>', 'a page that may use the token; may be repeated; default: every page', repeated)
     .option('--expires <SECONDS>', '30 to 3600; default: 600', wholeNumber)
     .printsJson('print the token with its fields as JSON')

@@ -42,7 +42,7 @@ export function addAnswerCommand(program: CliCommand, { env }: Context): void {
     .option('--failed <QUESTION=VALUE>', 'why a tool failed, JSON or text; may be repeated', repeated)
     .option('--message <TEXT>', 'a message that the agent reads after the answers', '')
     .option('--context <JSON>', 'user_context, for tools and instructions')
-    .option('--request <ID>', 'your own id of the request: the same id never runs twice')
+    .option('--request <ID>', 'your own id for the request: the same id never runs twice')
     .option('-q, --quiet', 'no tools on standard error')
     .printsJson('print how the run ended, or the open questions, as JSON')
     .asksIntegration()

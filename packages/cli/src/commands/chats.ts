@@ -58,7 +58,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .option('--member <ID>', 'only chats of this member')
     .addOption(new Option('--status <STATUS>', 'only chats in this state: idle, running').choices(['idle', 'running']))
     .option('--after <DATE>', 'only chats that changed after this day or time')
-    .option('--limit <N>', 'the largest number of chats; default: 20', wholeNumber, 20)
+    .option('--limit <N>', 'at most this many chats; default: 20', wholeNumber, 20)
     .printsJson('print the chats as a JSON array')
     .asksIntegration()
     .action(async (options: ChatsOptions) => {
@@ -194,7 +194,7 @@ function addMessagesCommand(program: CliCommand, { env }: Context): void {
       examples: ['runwire messages trip', "runwire messages trip --json | jq -r '.[0].content'"],
     })
     .argument('CHAT')
-    .option('--limit <N>', 'the largest number of messages; default: 100', wholeNumber, 100)
+    .option('--limit <N>', 'at most this many messages; default: 100', wholeNumber, 100)
     .printsJson('print the messages as a JSON array')
     .asksIntegration()
     .action(async (chatId: string, options: ListOptions & IntegrationOptions) => {

@@ -47,7 +47,7 @@ function addUploadCommand(program: CliCommand, { env }: Context): void {
     .argument('<FILE...>')
     .option('--folder <PATH>', `a folder below /app/mnt; default: ${DEFAULT_FOLDER}`, DEFAULT_FOLDER)
     .option('--name <NAME>', 'another name, if there is one file')
-    .option('--type <TYPE>', 'the content type; default: by the name of the file')
+    .option('--type <TYPE>', "the content type; default: by the file's name")
     .printsJson('print the files as a JSON array of {"name", "path"}, as `sandboxFiles` takes it')
     .asksIntegration()
     .action(async (paths: readonly string[], { folder, name, type, json, ...options }: UploadOptions) => {
@@ -83,7 +83,7 @@ function addListCommand(files: CliCommand, { env }: Context): void {
       examples: ['runwire files list', 'runwire files list /app/mnt/members/user-42'],
     })
     .argument('[FOLDER]')
-    .option('--limit <N>', 'the largest number of files; default: 100', wholeNumber, 100)
+    .option('--limit <N>', 'at most this many files; default: 100', wholeNumber, 100)
     .printsJson('print the files as a JSON array')
     .asksIntegration()
     .action(async (folder: string | undefined, options: ListOptions & IntegrationOptions) => {

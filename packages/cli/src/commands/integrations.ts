@@ -20,7 +20,7 @@ export function addIntegrationCommands(program: CliCommand, { env }: Context): v
   integrations
     .command('list')
     .explain({ summary: 'list integrations', examples: ['runwire integrations list'] })
-    .option('--limit <N>', 'the largest number of integrations; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many integrations; default: 50', wholeNumber, 50)
     .printsJson('print the integrations as a JSON array')
     .asksServer()
     .action(async (options: ListOptions & ConnectionOptions) => {

@@ -46,7 +46,7 @@ function addListCommand(members: CliCommand, { env }: Context): void {
       examples: ['runwire members list', 'runwire members list --search ann'],
     })
     .option('--search <TEXT>', 'only members whose id or name begins with this text')
-    .option('--limit <N>', 'the largest number of members; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many members; default: 50', wholeNumber, 50)
     .printsJson('print the members as a JSON array')
     .asksIntegration()
     .action(async ({ search, ...options }: ListOptions & IntegrationOptions & { readonly search?: string }) => {
@@ -128,7 +128,7 @@ function addAdjustCommand(members: CliCommand, { env }: Context): void {
     .argument('MEMBER')
     .argument('AMOUNT')
     .requiredOption('--reason <TEXT>', 'why, for people')
-    .requiredOption('--key <ID>', 'your own id of the adjustment')
+    .requiredOption('--key <ID>', 'your own id for the adjustment')
     .printsJson('print the adjustment as JSON')
     .asksIntegration()
     .action(async (consumerId: string, amount: string, { reason, key, json, ...options }: AdjustOptions) => {
@@ -149,7 +149,7 @@ function addAdjustmentsCommand(members: CliCommand, { env }: Context): void {
     .command('adjustments')
     .explain({ summary: 'list the adjustments of a member', examples: ['runwire members adjustments user-42'] })
     .argument('MEMBER')
-    .option('--limit <N>', 'the largest number of adjustments; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many adjustments; default: 50', wholeNumber, 50)
     .printsJson('print the adjustments as a JSON array')
     .asksIntegration()
     .action(async (consumerId: string, options: ListOptions & IntegrationOptions) => {

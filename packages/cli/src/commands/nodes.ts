@@ -10,7 +10,7 @@ export function addNodeCommands(program: CliCommand, { env }: Context): void {
       summary: 'list the nodes with their runs; only an administrator may',
       examples: ['runwire nodes list'],
     })
-    .option('--limit <N>', 'the largest number of nodes; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many nodes; default: 50', wholeNumber, 50)
     .printsJson('print the nodes as a JSON array')
     .asksServer()
     .action(async (options: ListOptions & ConnectionOptions) => {

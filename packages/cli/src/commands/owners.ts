@@ -27,7 +27,7 @@ function addListCommand(owners: CliCommand, { env }: Context): void {
       summary: 'list the owners; only an administrator may',
       examples: ['runwire owners list'],
     })
-    .option('--limit <N>', 'the largest number of owners; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many owners; default: 50', wholeNumber, 50)
     .printsJson('print the owners as a JSON array')
     .asksServer()
     .action(async (options: ListOptions & ConnectionOptions) => {
@@ -103,9 +103,9 @@ function addLinkCommand(owners: CliCommand, { env }: Context): void {
 }
 
 function addMeCommands(program: CliCommand, { env }: Context): void {
-  const me = program.command('me').explain({ summary: 'the owner of the API key' });
+  const me = program.command('me').explain({ summary: "the API key's owner" });
   me.command('show')
-    .explain({ summary: 'show the owner of the API key', examples: ['runwire me show'] })
+    .explain({ summary: "show the API key's owner", examples: ['runwire me show'] })
     .printsJson('print the owner as JSON')
     .asksServer()
     .action(async (options: OneOptions) => {

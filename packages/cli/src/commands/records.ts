@@ -27,7 +27,7 @@ export function addRecordsCommand(program: CliCommand, { env }: Context): void {
     .option('--from <DATE>', 'the first day, or the exact time')
     .option('--to <DATE>', 'the day or time at which it ends, not included')
     .option('--csv', 'print CSV')
-    .option('--limit <N>', 'the largest number of records; default: 50', wholeNumber, 50)
+    .option('--limit <N>', 'at most this many records; default: 50', wholeNumber, 50)
     .printsJson('print the records as a JSON array')
     .asksIntegration()
     .action(async (options: RecordsOptions) => {

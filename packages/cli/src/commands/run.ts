@@ -20,7 +20,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
       summary: 'send one message and print the answer',
       details: [
         'The message is the argument, or standard input if there is no argument or it is `-`.',
-        'Standard output has the text of the answer and nothing else: in a terminal as it arrives, otherwise when the run has ended. Tools, questions and errors are on standard error.',
+        "Standard output has the answer's text and nothing else: in a terminal as it arrives, otherwise when the run has ended. Tools, questions and errors are on standard error.",
         'The run is started once, however often the connection breaks. Ctrl-C cancels it; a second Ctrl-C leaves.',
         `Exit codes: 0 completed, ${EXIT.failed} failed, ${EXIT.incomplete} cancelled or with open questions, ${EXIT.refused} refused, ${EXIT.unreachable} unreachable, ${EXIT.interrupted} Ctrl-C.`,
       ],
@@ -32,7 +32,7 @@ export function addRunCommand(program: CliCommand, { env }: Context): void {
       ],
     })
     .argument('[MESSAGE]')
-    .option('--request <ID>', 'your own id of the request (usageRequestId): the same id never runs twice')
+    .option('--request <ID>', 'your own id for the request (usageRequestId): the same id never runs twice')
     .option('--history <FILE>', 'a file with earlier turns as a JSON array; only for a new chat')
     .option('--instructions <TEXT>', 'more instructions for this run; the integration must have callerInstructions')
     .option('-q, --quiet', 'no tools on standard error')

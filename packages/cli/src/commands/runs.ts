@@ -74,7 +74,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
     .option('--agent <NAME>', 'only runs that were started at this agent')
     .option('--from <DATE>', 'only runs that were admitted on this day or later, or at this time or later')
     .option('--to <DATE>', 'only runs that were admitted before this day or time')
-    .option('--limit <N>', 'the largest number of runs; default: 20', wholeNumber, 20)
+    .option('--limit <N>', 'at most this many runs; default: 20', wholeNumber, 20)
     .printsJson('print the runs as a JSON array')
     .asksIntegration()
     .action(async (options: RunsOptions) => {
@@ -152,7 +152,7 @@ function addStatusCommand(program: CliCommand, { env }: Context): void {
     .command('status')
     .explain({
       summary: 'show what happened to a run or a request',
-      details: ['Name a run, or one of --request, --chat and --alias: then it shows the newest run of the chat.'],
+      details: ["Name a run, or one of --request, --chat and --alias: then it shows the chat's newest run."],
       examples: ['runwire status run_01HZX3', 'runwire status --request order-17', 'runwire status --chat trip --json'],
     })
     .argument('[RUN_ID]')

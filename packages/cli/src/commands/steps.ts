@@ -12,7 +12,7 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
       examples: ['runwire steps run_01HZX3', "runwire steps --json run_01HZX3 | jq '.[].usage'"],
     })
     .argument('RUN_ID')
-    .option('--limit <N>', 'the largest number of steps; default: 100', wholeNumber, 100)
+    .option('--limit <N>', 'at most this many steps; default: 100', wholeNumber, 100)
     .printsJson('print the steps as a JSON array')
     .asksIntegration()
     .action(async (runId: string, options: ListOptions & IntegrationOptions) => {

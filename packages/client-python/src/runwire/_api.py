@@ -196,7 +196,7 @@ class ChatsApi(Resource):
         alias_chat_id: str | None = None,
         integration: str | None = None,
     ) -> models.ChatStatus:
-        """Read the status of a chat."""
+        """Read a chat's status."""
         answer: models.ChatStatus = self._json(
             "GET /v2/integrations/:apiIntegrationId/chat_status",
             {
@@ -272,7 +272,7 @@ class MembersApi(Resource):
         return answer
 
     def erasure(self, consumer_id: str, *, integration: str | None = None) -> models.Erasure:
-        """Read the status of the erasure of a member."""
+        """Read the status of a member's erasure."""
         answer: models.Erasure = self._json(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure",
             {"consumerId": consumer_id, "apiIntegrationId": integration},
@@ -314,6 +314,120 @@ class MembersApi(Resource):
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments",
             {"consumerId": consumer_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+
+class SchedulesApi(Resource):
+    """Operations of `client.schedules`."""
+
+    def create(
+        self,
+        *,
+        name: str,
+        request: models.ScheduleRequest,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Create a schedule: runs that start by themselves."""
+        answer: models.Schedule = self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules",
+            {
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.Schedule, models.ScheduleList]:
+        """List schedules, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules",
+            {"limit": limit, "apiIntegrationId": integration},
+        )
+
+    def get(self, schedule_id: str, *, integration: str | None = None) -> models.Schedule:
+        """Read a schedule."""
+        answer: models.Schedule = self._json(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def update(
+        self,
+        schedule_id: str,
+        *,
+        name: str | Omitted = OMITTED,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        request: models.ScheduleRequest | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Change, pause or resume a schedule."""
+        answer: models.Schedule = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {
+                "scheduleId": schedule_id,
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def delete(self, schedule_id: str, *, integration: str | None = None) -> None:
+        """Delete a schedule; its runs are kept."""
+        self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+
+    def run(self, schedule_id: str, *, integration: str | None = None) -> models.ScheduledRun:
+        """Start one run now."""
+        answer: models.ScheduledRun = self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def ticks(
+        self,
+        schedule_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> ItemList[models.ScheduleTick, models.ScheduleTickList]:
+        """List a schedule’s ticks, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks",
+            {"scheduleId": schedule_id, "limit": limit, "apiIntegrationId": integration},
         )
 
 
@@ -816,7 +930,7 @@ class MeApi(Resource):
     """Operations of `client.me`."""
 
     def get(self) -> models.Me:
-        """Read the owner of your API key."""
+        """Read your API key's owner."""
         answer: models.Me = self._json("GET /v2/me", {})
         return answer
 
@@ -834,6 +948,7 @@ class Api(Caller):
         self.runs = RunsApi(transport)
         self.chats = ChatsApi(transport)
         self.members = MembersApi(transport)
+        self.schedules = SchedulesApi(transport)
         self.usage = UsageApi(transport)
         self.files = FilesApi(transport)
         self.integrations = IntegrationsApi(transport)

@@ -196,7 +196,7 @@ class AsyncChatsApi(AsyncResource):
         alias_chat_id: str | None = None,
         integration: str | None = None,
     ) -> models.ChatStatus:
-        """Read the status of a chat."""
+        """Read a chat's status."""
         answer: models.ChatStatus = await self._json(
             "GET /v2/integrations/:apiIntegrationId/chat_status",
             {
@@ -272,7 +272,7 @@ class AsyncMembersApi(AsyncResource):
         return answer
 
     async def erasure(self, consumer_id: str, *, integration: str | None = None) -> models.Erasure:
-        """Read the status of the erasure of a member."""
+        """Read the status of a member's erasure."""
         answer: models.Erasure = await self._json(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/erasure",
             {"consumerId": consumer_id, "apiIntegrationId": integration},
@@ -314,6 +314,120 @@ class AsyncMembersApi(AsyncResource):
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments",
             {"consumerId": consumer_id, "limit": limit, "apiIntegrationId": integration},
+        )
+
+
+class AsyncSchedulesApi(AsyncResource):
+    """Operations of `client.schedules`."""
+
+    async def create(
+        self,
+        *,
+        name: str,
+        request: models.ScheduleRequest,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Create a schedule: runs that start by themselves."""
+        answer: models.Schedule = await self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules",
+            {
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> AsyncItemList[models.Schedule, models.ScheduleList]:
+        """List schedules, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules",
+            {"limit": limit, "apiIntegrationId": integration},
+        )
+
+    async def get(self, schedule_id: str, *, integration: str | None = None) -> models.Schedule:
+        """Read a schedule."""
+        answer: models.Schedule = await self._json(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    async def update(
+        self,
+        schedule_id: str,
+        *,
+        name: str | Omitted = OMITTED,
+        cron: str | None | Omitted = OMITTED,
+        every_seconds: int | None | Omitted = OMITTED,
+        at: str | None | Omitted = OMITTED,
+        timezone: str | Omitted = OMITTED,
+        request: models.ScheduleRequest | Omitted = OMITTED,
+        catch_up: Literal["latest", "none", "all"] | Omitted = OMITTED,
+        active: bool | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.Schedule:
+        """Change, pause or resume a schedule."""
+        answer: models.Schedule = await self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {
+                "scheduleId": schedule_id,
+                "name": name,
+                "cron": cron,
+                "everySeconds": every_seconds,
+                "at": at,
+                "timezone": timezone,
+                "request": request,
+                "catchUp": catch_up,
+                "active": active,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+    async def delete(self, schedule_id: str, *, integration: str | None = None) -> None:
+        """Delete a schedule; its runs are kept."""
+        await self._json(
+            "DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+
+    async def run(self, schedule_id: str, *, integration: str | None = None) -> models.ScheduledRun:
+        """Start one run now."""
+        answer: models.ScheduledRun = await self._json(
+            "POST /v2/integrations/:apiIntegrationId/schedules/:scheduleId/run",
+            {"scheduleId": schedule_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def ticks(
+        self,
+        schedule_id: str,
+        *,
+        limit: int | None = None,
+        integration: str | None = None,
+    ) -> AsyncItemList[models.ScheduleTick, models.ScheduleTickList]:
+        """List a schedule’s ticks, newest first."""
+        return self._list(
+            "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks",
+            {"scheduleId": schedule_id, "limit": limit, "apiIntegrationId": integration},
         )
 
 
@@ -821,7 +935,7 @@ class AsyncMeApi(AsyncResource):
     """Operations of `client.me`."""
 
     async def get(self) -> models.Me:
-        """Read the owner of your API key."""
+        """Read your API key's owner."""
         answer: models.Me = await self._json("GET /v2/me", {})
         return answer
 
@@ -839,6 +953,7 @@ class AsyncApi(Caller):
         self.runs = AsyncRunsApi(transport)
         self.chats = AsyncChatsApi(transport)
         self.members = AsyncMembersApi(transport)
+        self.schedules = AsyncSchedulesApi(transport)
         self.usage = AsyncUsageApi(transport)
         self.files = AsyncFilesApi(transport)
         self.integrations = AsyncIntegrationsApi(transport)

@@ -25,7 +25,7 @@ class Adjustment(TypedDict):
     reason: str | None
     """Why the usage was corrected, for people."""
     idempotencyKey: str
-    """Your own id of the adjustment, unique for the member."""
+    """Your own id for the adjustment, unique for the member."""
     periodStart: str | None
     """Start of the period in which it counts. Null for a lifetime allowance."""
     createdAt: str
@@ -265,7 +265,7 @@ class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
 
 
 class CancelResult(TypedDict):
-    """The state of a run after it was asked to stop."""
+    """A run's state after it was asked to stop."""
 
     runId: str
     """Identifier of the run."""
@@ -373,14 +373,14 @@ class ChatStatus(TypedDict):
     chatDeleted: bool
     """True if the chat was deleted."""
     run: ChatStatusRun | None
-    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
-    has no run.
+    """The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no
+    run.
     """
 
 
 class ChatStatusRun(TypedDict):
-    """The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat
-    has no run.
+    """The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the chat has no
+    run.
     """
 
     runId: str
@@ -434,6 +434,17 @@ class ClientToken(TypedDict):
     """The token is refused from this time on, or earlier if its key is revoked or its member leaves."""
 
 
+class ClientTool(TypedDict):
+    """A tool that only the caller can run."""
+
+    name: str
+    """Name of the tool. No agent of the agency has a tool with this name."""
+    description: str
+    """What the tool does, for the model."""
+    inputSchema: dict[str, Any]
+    """JSON Schema of the arguments, which are an object."""
+
+
 class CreatedApiKey(TypedDict):
     """A new API key."""
 
@@ -461,7 +472,7 @@ class CreatedOwner(TypedDict):
     email: str
     """E-mail address of the owner."""
     apiKey: str
-    """The first API key of the owner. The server shows it only in this answer."""
+    """The owner's first API key. The server shows it only in this answer."""
     setupLink: str
     """One-time link that sets the password for the console. It is valid for 24 hours."""
 
@@ -928,6 +939,120 @@ class SandboxFile(TypedDict):
     """Uploaded filename: the final segment of `path`, without control characters."""
     path: str
     """Canonical path under /app/mnt/, as returned in `resource` by createAgencyUpload."""
+
+
+class Schedule(TypedDict):
+    """Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null."""
+
+    scheduleId: str
+    """The schedule’s id."""
+    name: str
+    """Name for people."""
+    cron: str | None
+    """Five fields: minute, hour, day, month, weekday; or six with seconds before them, at least 10 s apart."""
+    everySeconds: int | None
+    """Seconds between two ticks."""
+    at: str | None
+    """When the only tick is due."""
+    timezone: str
+    """The IANA time zone in which `cron` is read."""
+    request: ScheduleRequest
+    """"""
+    catchUp: Literal["latest", "none", "all"]
+    """Which ticks run later if they passed while no node was running: only the latest, none, or all, at most 24."""
+    active: bool
+    """False if the schedule is paused, or its only tick has passed."""
+    pausedReason: str | None
+    """Why the server paused the schedule. Null if it did not."""
+    nextTickAt: str | None
+    """When the next tick is due. Null if there is none."""
+    createdAt: str
+    """When the schedule was created. `everySeconds` counts from here."""
+    updatedAt: str
+    """When the schedule was last changed."""
+
+
+class ScheduleList(TypedDict):
+    """A page of a list of `Schedule`."""
+
+    items: list[Schedule]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class _ScheduleRequestRequired(TypedDict):
+    message: str
+    """The user message."""
+
+
+class ScheduleRequest(_ScheduleRequestRequired, total=False):
+    """What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as
+    JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
+    """
+
+    apiIntegrationId: str
+    """Integration identifier."""
+    agent: str
+    """Agency entry point. When omitted, the integration's default is used."""
+    chatId: str | None
+    """Chat identifier. An unknown one starts a new chat with this id."""
+    aliasChatId: str | None
+    """Alias chat identifier. An unknown one starts a new chat with this alias."""
+    attachments: list[Attachment]
+    """Files and images for the model, by URL or inline."""
+    sandboxFiles: list[SandboxFile]
+    """Uploaded files for the tools of the agent."""
+    user_context: dict[str, Any] | str | None
+    """Free-form context. Tools always get it; the model gets it only if the agency asks for it."""
+    consumerId: str
+    """The app member. Required when member allowances are enabled."""
+    clientTools: list[ClientTool]
+    """Tools that you run yourself, at most 64 KiB as JSON. A call of one ends the run with a question. Allowed if
+    the integration has `clientTools`.
+    """
+    instructions: str
+    """Added to what the first agent is instructed to do, for this run only. At most 32 KiB. Allowed if the
+    integration has `callerInstructions`.
+    """
+    attachmentUrlRefreshes: dict[str, str]
+    """Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host
+    and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no
+    copy and whose signed links have expired.
+    """
+
+
+class ScheduleTick(TypedDict):
+    """What happened at a tick."""
+
+    tick: str
+    """When the tick was due."""
+    runId: str | None
+    """The tick’s run. Null if there is none."""
+    code: str | None
+    """Why there is no run: the refusal’s code. Null if there is a run."""
+    error: str | None
+    """The refusal’s sentence, for people."""
+    at: str
+    """When the server recorded this."""
+
+
+class ScheduleTickList(TypedDict):
+    """A page of a list of `ScheduleTick`."""
+
+    items: list[ScheduleTick]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class ScheduledRun(TypedDict):
+    """A run that was started besides the ticks."""
+
+    runId: str
+    """The run’s id."""
+    chatId: str
+    """Its chat’s id."""
 
 
 class ServiceNode(TypedDict):

@@ -76,7 +76,7 @@ export const CreatedOwner = named(
     {
       ownerId: text('Identifier of the owner.'),
       email: text('E-mail address of the owner.'),
-      apiKey: text('The first API key of the owner. The server shows it only in this answer.'),
+      apiKey: text("The owner's first API key. The server shows it only in this answer."),
       setupLink: text('One-time link that sets the password for the console. It is valid for 24 hours.'),
     },
     { description: 'A new owner with its first API key.' },

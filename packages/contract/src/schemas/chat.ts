@@ -85,9 +85,7 @@ export const ForkChatRequest = named(
   strictObject(
     {
       runId: Type.Optional(
-        nullable(
-          callerId('The run with which the new chat ends. Without it, the newest run of the chat that has ended.'),
-        ),
+        nullable(callerId("The run with which the new chat ends. Without it, the chat's newest run that has ended.")),
       ),
       before: Type.Optional(flag('True if the new chat ends before the message of `runId`.')),
       chatId: Type.Optional(nullable(callerId('Identifier of the new chat. Without it the server chooses one.'))),
@@ -131,7 +129,7 @@ export const ChatStatus = named(
           },
           {
             description:
-              'The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the ' +
+              "The run of `usageRequestId` if the request named one, otherwise the chat's newest run. Null if the " +
               'chat has no run.',
           },
         ),

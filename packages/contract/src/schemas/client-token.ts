@@ -35,7 +35,7 @@ export const CreateClientTokenRequest = named(
       // Ajv throws on `nullable` without `type`, so one of the variants allows null.
       userContext: Type.Optional(
         Type.Unsafe<Record<string, unknown> | string | null>({
-          description: 'The `user_context` of every run of the token, at most 4 KiB as JSON.',
+          description: "The `user_context` of the token's runs, at most 4 KiB as JSON.",
           anyOf: [nullable(freeObject()), Type.String()],
         }),
       ),

@@ -25,6 +25,17 @@ export { type ClientPermission, clientPermissions, type Operation, type Operatio
 export { type OperationId, operations } from './operations/all-operations.ts';
 export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
+export {
+  CreateScheduleRequest,
+  RunScheduleRequest,
+  Schedule,
+  ScheduledRun,
+  ScheduleList,
+  ScheduleRequest,
+  ScheduleTick,
+  ScheduleTickList,
+  UpdateScheduleRequest,
+} from './schedule.ts';
 export { Health, Readiness } from './service.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
 export {

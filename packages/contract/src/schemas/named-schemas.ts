@@ -13,6 +13,7 @@ import * as member from './member.ts';
 import * as question from './question.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
+import * as schedule from './schedule.ts';
 import * as service from './service.ts';
 import * as stream from './stream.ts';
 import * as upload from './upload.ts';
@@ -38,6 +39,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   member,
   clientToken,
   integration,
+  schedule,
   account,
   agency,
   service,

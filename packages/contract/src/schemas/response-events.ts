@@ -47,7 +47,7 @@ function responseEvent<const Name extends string>(type: Name, description: strin
   const name = type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return named(
     name,
-    Type.Object({ type: itemType(type), ...fields, sequence_number: count('The id of the event.') }, { description }),
+    Type.Object({ type: itemType(type), ...fields, sequence_number: count("The event's id.") }, { description }),
   );
 }
 
@@ -57,7 +57,7 @@ export const responseEvents = [
   responseEvent('response.output_item.added', 'An item begins.', { ...outputIndex, ...item }),
   responseEvent('response.content_part.added', 'A part of a message begins.', { ...contentPart, ...part }),
   responseEvent('response.output_text.delta', 'More text of a message.', { ...contentPart, ...delta }),
-  responseEvent('response.output_text.done', 'The text of a message is complete.', { ...contentPart, ...completeText }),
+  responseEvent('response.output_text.done', "A message's text is complete.", { ...contentPart, ...completeText }),
   responseEvent('response.content_part.done', 'A part of a message is complete.', { ...contentPart, ...part }),
   responseEvent('response.output_item.done', 'An item is complete.', { ...outputIndex, ...item }),
   responseEvent('response.function_call_arguments.delta', 'More of the arguments of a call.', {

@@ -69,7 +69,7 @@ export const CancelResult = named(
       cancelled: flag('True exactly if `status` is `cancelled`.'),
       usage: nullable(Usage),
     },
-    { description: 'The state of a run after it was asked to stop.' },
+    { description: "A run's state after it was asked to stop." },
   ),
 );
 

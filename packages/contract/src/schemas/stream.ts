@@ -105,7 +105,7 @@ export const StreamMessages = named(
       }),
       error: failure('Why the run failed. Null if it did not fail.'),
     },
-    { description: '`event: messages`, sent after the end of the run is stored.' },
+    { description: "`event: messages`, sent after the run's end is stored." },
   ),
 );
 

@@ -136,7 +136,7 @@ const adjustmentFields = {
 };
 const reason = () => text('Why the usage was corrected, for people.', { minLength: 1, maxLength: 500 });
 const idempotencyKey = () =>
-  text('Your own id of the adjustment, unique for the member.', { minLength: 1, maxLength: 256 });
+  text('Your own id for the adjustment, unique for the member.', { minLength: 1, maxLength: 256 });
 
 export const CreateAdjustmentRequest = named(
   'CreateAdjustmentRequest',

@@ -244,8 +244,24 @@ export const WebhookAgencyEvent = event(
   {
     agency: text('The agency’s name.'),
     error: Type.Object(
-      { code: text('The fault’s code.'), message: text('What is wrong with the agency.') },
-      { description: 'The fault.' },
+      {
+        message: text('The first fault, in one line.'),
+        faults: Type.Array(
+          Type.Object(
+            {
+              file: text('The file, by its path from the agency’s folder.'),
+              line: nullable(Type.Integer({ description: 'The line, from 1. Null if the fault is not in a text.' })),
+              column: nullable(
+                Type.Integer({ description: 'The column, from 1. Null if the fault is not in a text.' }),
+              ),
+              message: text('What is wrong, and what to write.'),
+            },
+            { description: 'A fault.' },
+          ),
+          { description: 'At most ten faults.' },
+        ),
+      },
+      { description: 'What is wrong with the agency.' },
     ),
   },
   'An edit or a start broke the integration’s agency. Sent once for each agency and fault.',

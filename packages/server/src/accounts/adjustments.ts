@@ -21,6 +21,8 @@ import { memberAllowance, periodDays, raiseUsageDay } from '../store/queries/all
 import { keepIntegration, lockMember } from '../store/queries/locks.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
+import { noteCharge } from '../webhooks/note-charge.ts';
 import { adjustmentJson } from './adjustment-json.ts';
 
 const NO_MEMBER = 'This integration has no member with this `consumerId`.';
@@ -29,16 +31,19 @@ const DECIMALS = 6;
 /** Corrections of what members used. They are part of the sums by day that admission reads. */
 export class Adjustments {
   readonly #store: Store;
+  readonly #outbox: EventOutbox;
 
-  constructor(store: Store) {
+  constructor(store: Store, outbox: EventOutbox) {
     this.#store = store;
+    this.#outbox = outbox;
   }
 
   /** Makes the adjustment, or returns the stored adjustment with this key. */
-  create(integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
+  async create(integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
     const problem = amountProblem(input);
     if (problem !== null) throw new Refusal('invalid_request', problem);
-    return this.#store.transact('account', async (tx) => {
+    const outbox = this.#outbox;
+    const made = await this.#store.transact('account', async (tx) => {
       // With the member's lock, adjustments of a member run one after the other. A run's end does not take this lock,
       // but it only raises `used`, so what is given back never exceeds it.
       const [, , integration, member, known] = await Promise.all([
@@ -57,10 +62,13 @@ export class Adjustments {
       if (integration === undefined) throw new Refusal('integration_not_found');
       if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
       // Before the allowance's checks: a repeat succeeds also if allowances were changed after the first request.
-      if (known === undefined) return { created: true, adjustment: await adjust(tx, integrationId, consumerId, input) };
+      if (known === undefined)
+        return { created: true, adjustment: await adjust(tx, outbox, integrationId, consumerId, input) };
       if (!isRepeat(known, input)) throw new Refusal('idempotency_key_reused');
       return { created: false, adjustment: adjustmentJson(known) };
     });
+    outbox.committed(integrationId);
+    return made;
   }
 
   async list(integrationId: IntegrationId, consumerId: string, query: ListQuery) {
@@ -77,7 +85,13 @@ export class Adjustments {
   }
 }
 
-async function adjust(tx: Tx, integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
+async function adjust(
+  tx: Tx,
+  outbox: EventOutbox,
+  integrationId: IntegrationId,
+  consumerId: string,
+  input: AdjustmentInput,
+) {
   const now = Date.now();
   const allowance = await first(tx.all(memberAllowance, { integrationId, consumerId, ...periodDays(now) }));
   const { allowance_unit: unit = null, allowance_period: period = null } = allowance ?? {};
@@ -106,6 +120,10 @@ async function adjust(tx: Tx, integrationId: IntegrationId, consumerId: string, 
     tx.run(insertAdjustment, row),
     tx.run(raiseUsageDay, { integrationId, consumerId, day: toDay(now), ...usageChange(unit, applied) }),
   ]);
+  if (outbox.mayWant(integrationId)) {
+    const amounts = { runs: 0, tokens: 0, credits: 0, [unit]: 0 - applied };
+    await noteCharge(tx, outbox, { id: row.adjustment_id, integrationId, consumerId, amounts, at: now });
+  }
   return adjustmentJson(row);
 }
 

@@ -24,6 +24,8 @@ import {
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import type { Page } from '../store/queries/page.ts';
+import { deleteSchedulesOfIntegration } from '../store/queries/schedules.ts';
+import { deleteEndpointsOfIntegration } from '../store/queries/webhook-endpoints.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
@@ -173,6 +175,9 @@ export class Integrations {
       }
       const deleted = await tx.run(deleteIntegration, { integrationId, now: Date.now() });
       if (deleted === 0) throw new Refusal('integration_not_found');
+      // Nothing more is posted. The sweep deletes events and deliveries.
+      await tx.run(deleteEndpointsOfIntegration, { integrationId });
+      await tx.run(deleteSchedulesOfIntegration, { integrationId });
     });
     this.#forgetIntegration(integrationId);
   }

@@ -47,6 +47,8 @@ export class Agencies implements Disposable {
   readonly #options: AgenciesOptions;
   readonly #agencies = new Map<string, ListedAgency>();
   #isDisposed = false;
+  /** Called if an edit broke an agency. */
+  onBroken: ((id: string, error: AgencyError) => void) | null = null;
   /** Called after files were loaded again. */
   onReloaded: (() => void) | null = null;
 
@@ -111,7 +113,9 @@ export class Agencies implements Disposable {
       const broken = new AgencyBroken(faults.map(wrapFault ?? ((fault) => fault)));
       logger.error({ agency: id, faults: broken.faults }, 'agency is broken');
       if (Object.hasOwn(definitions, id)) return;
-      this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: agencyError(broken) });
+      const found = agencyError(broken);
+      this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: found });
+      this.onBroken?.(id, found);
     }
   }
 

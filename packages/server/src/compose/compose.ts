@@ -10,6 +10,7 @@ import { openAccounts } from './open-accounts.ts';
 import { openErasure } from './open-erasure.ts';
 import { openHttp } from './open-http.ts';
 import { openRuns } from './open-runs.ts';
+import { openSchedules } from './open-schedules.ts';
 import { openSweeps } from './open-sweeps.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import type { Overrides } from './overrides.ts';
@@ -32,6 +33,7 @@ export async function compose(
   const { engine, streams, eventLog, admission } = runs;
 
   const erasure = openErasure(foundation, runs);
+  const schedules = openSchedules(foundation, accounts, runs);
   const { newBudget } = accounts;
   const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
   const probes = {
@@ -52,7 +54,10 @@ export async function compose(
     sweepNodes: () => sweeps.nodes.sweep(),
     sweepRollups: () => sweeps.rollups.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
+    sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),
+    sweepTicks: () => schedules.sweep.sweep(),
+    lookAtSchedules: () => schedules.loop.look(),
   };
   const nodeStats = () => ({
     openStreams: probes.openStreams(),
@@ -63,7 +68,7 @@ export async function compose(
   life.showStats(nodeStats);
   const { openRequests, listen } = await openHttp(
     foundation,
-    { ...accounts, erasures: erasure.erasures, webhooks: webhooks.endpoints },
+    { ...accounts, erasures: erasure.erasures, schedules: schedules.routes, webhooks: webhooks.endpoints },
     runs,
     bodies,
     { metricsText: () => metrics.text(probes), nodeStats },
@@ -77,7 +82,9 @@ export async function compose(
   stack.defer(() => life.stopAdmitting());
   runs.startTakeover();
   erasure.start();
+  schedules.start();
   webhooks.deliveries.start();
+  webhooks.reportBroken();
   for (const sweep of Object.values(sweeps)) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');

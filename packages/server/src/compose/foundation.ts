@@ -14,6 +14,8 @@ import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { EndpointCache } from '../webhooks/endpoint-cache.ts';
+import { EventOutbox } from '../webhooks/event-outbox.ts';
 import { chooseSandbox, type SandboxChoice } from './choose-sandbox.ts';
 import { NodeLife } from './node-life.ts';
 import { type OpenedFiles, openFiles } from './open-files.ts';
@@ -43,6 +45,8 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly commitMs: number;
   /** The clock of everything that waits for hours. */
   readonly now: () => number;
+  readonly endpointCache: EndpointCache;
+  readonly outbox: EventOutbox;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -107,7 +111,13 @@ export async function openFoundation(
   }
   const { secret } = opened;
   const ids = new ErasedIds(secret);
-  const files = await openFiles(config, { store, secret, ids, node: life.node, logger }, limits, overrides, stack);
+  const now = overrides.clock ?? Date.now;
+  const endpointCache = new EndpointCache(store.reads, (error) =>
+    logger.warn({ err: error }, 'webhook endpoints could not be read; retrying'),
+  );
+  const outbox = new EventOutbox(endpointCache, now);
+  const parts = { store, secret, ids, node: life.node, outbox, logger };
+  const files = await openFiles(config, parts, limits, overrides, stack);
 
   const firstIntegration = await firstStart(store, agencies, config.integration);
   await checkCreditPrices(store.reads, agencies, config.prices);
@@ -137,7 +147,9 @@ export async function openFoundation(
     earlierNodes,
     firstIntegration,
     commitMs,
-    now: overrides.clock ?? Date.now,
+    now,
+    endpointCache,
+    outbox,
     stack,
   };
 }

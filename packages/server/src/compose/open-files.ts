@@ -25,6 +25,7 @@ import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { type EventOutbox, uncachedOutbox } from '../webhooks/event-outbox.ts';
 import type { Overrides } from './overrides.ts';
 
 export interface OpenedFiles {
@@ -47,6 +48,7 @@ export interface FilesParts {
   readonly secret: string;
   readonly ids: ErasedIds;
   readonly node: ThisNode;
+  readonly outbox: EventOutbox;
   readonly logger: Logger;
 }
 
@@ -56,7 +58,7 @@ export interface FilesParts {
  */
 export async function openFiles(
   config: Config,
-  { store, secret, ids, node, logger }: FilesParts,
+  { store, secret, ids, node, outbox, logger }: FilesParts,
   limits: Limits,
   { waitAt, wrapBlobs = (blobs) => blobs }: Pick<Overrides, 'waitAt' | 'wrapBlobs'>,
   stack: AsyncDisposableStack,
@@ -71,7 +73,7 @@ export async function openFiles(
     // This server receives the uploads and publishes each before it answers.
     const settleUploads = async () => {};
     const pending = new PendingBlobs({ store, blobs, ids, node, logger });
-    const files = new Files({ store, blobs, pending, settleUploads, logger });
+    const files = new Files({ store, blobs, pending, settleUploads, outbox, logger });
     return { blobs, files, pending, uploads: here, settleUploads, sweepDrops: async () => 0 };
   }
   const bucket = stack.use(await S3Bucket.of(config.s3, limits));
@@ -81,11 +83,11 @@ export async function openFiles(
   // Also if this server receives the uploads: other servers, or this one before, may have signed forms for S3.
   const prefix = dropsPrefix(mark);
   const pending = new PendingBlobs({ store, blobs, ids, node, logger });
-  const drops = new Drops({ store, bucket, blobs: s3Blobs, pending, prefix, logger });
+  const drops = new Drops({ store, bucket, blobs: s3Blobs, pending, prefix, outbox, logger });
   return {
     blobs,
     pending,
-    files: new Files({ store, blobs, pending, settleUploads: drops.settle, logger }),
+    files: new Files({ store, blobs, pending, settleUploads: drops.settle, outbox, logger }),
     uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, prefix) : here,
     settleUploads: drops.settle,
     sweepDrops: (until) => drops.sweep(until),
@@ -103,7 +105,15 @@ export async function settleAllUploads(config: Config, mark: string, store: Stor
   // The drops belong to paths, so no id of a person is made. A server that takes the batches for those of a dead node makes
   // this command repeat its work.
   const pending = new PendingBlobs({ store, blobs, ids: new ErasedIds(''), node: new ThisNode(), logger });
-  const drops = new Drops({ store, bucket, blobs, pending, prefix: dropsPrefix(mark), logger });
+  const drops = new Drops({
+    store,
+    bucket,
+    blobs,
+    pending,
+    prefix: dropsPrefix(mark),
+    outbox: uncachedOutbox(),
+    logger,
+  });
   for (const { integration_id: integrationId } of await store.reads.all(integrationsWithForms, {})) {
     await drops.settle(integrationId);
   }

@@ -34,6 +34,7 @@ import { getCompletion } from '../http/routes/get-completion.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
+import { type ScheduleRoutesDeps, scheduleRoutes } from '../http/routes/schedules.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { usageRoutes } from '../http/routes/usage.ts';
 import { webhookRoutes } from '../http/routes/webhooks.ts';
@@ -65,7 +66,11 @@ export interface Figures {
 /** Builds the HTTP app with all routes. */
 export async function openHttp(
   foundation: Foundation,
-  accounts: OpenedAccounts & { readonly erasures: Erasures; readonly webhooks: EndpointDeps },
+  accounts: OpenedAccounts & {
+    readonly erasures: Erasures;
+    readonly schedules: ScheduleRoutesDeps;
+    readonly webhooks: EndpointDeps;
+  },
   runs: OpenedRuns,
   bodies: BodyReader,
   figures: Figures,
@@ -96,6 +101,7 @@ export async function openHttp(
   addFileRoutes(app, foundation, accounts);
   const { fetchAllow } = config;
   chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
+  scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
   webhookRoutes(app, accounts.webhooks);
   addServiceRoutes(app, foundation, runs, figures);
@@ -172,7 +178,7 @@ function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccoun
 
 function addAccountRoutes(
   app: App,
-  { store, agencies, limits, config, secrets }: Foundation,
+  { store, agencies, limits, config, secrets, outbox }: Foundation,
   { changes, signing, clientSigning, reads, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
   { forgetIntegration }: OpenedRuns,
 ): void {
@@ -182,7 +188,7 @@ function addAccountRoutes(
     integrations: new Integrations({ store, changes, agencies, defaultRunSeconds, prices, forgetIntegration }),
     members: new Members(store, pages),
     erasures,
-    adjustments: new Adjustments(store),
+    adjustments: new Adjustments(store, outbox),
     clientTokens: new ClientTokens(reads, clientSigning),
     keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
     owners: new Owners(store, changes, signing),

@@ -1,8 +1,10 @@
 import { GuardedFetcher } from '@runwire/guarded-fetch';
+import type { AgencyError } from '../agencies/fault.ts';
+import { checkAllowances } from '../webhooks/check-allowances.ts';
 import { DeliveryLoop, POSTS_PER_NODE } from '../webhooks/delivery-loop.ts';
-import { EndpointCache } from '../webhooks/endpoint-cache.ts';
 import type { EndpointDeps } from '../webhooks/endpoint-deps.ts';
-import { EventOutbox } from '../webhooks/event-outbox.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
+import { reportBrokenAgency } from '../webhooks/report-broken-agency.ts';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
@@ -11,6 +13,8 @@ const POST_MS = 20_000;
 const ANSWER_BYTES = 4096;
 
 export interface OpenedWebhooks {
+  /** Reports the agencies that are broken at the start. */
+  readonly reportBroken: () => void;
   readonly outbox: EventOutbox;
   readonly endpoints: EndpointDeps;
   readonly deliveries: DeliveryLoop;
@@ -18,13 +22,10 @@ export interface OpenedWebhooks {
 
 /** Opens the outbox of events, the endpoints, and the loop that posts. The loop begins when it is started. */
 export async function openWebhooks(
-  { store, secret, config, overrides, logger, metrics, now, stack }: Foundation,
+  { store, secret, config, overrides, logger, metrics, now, endpointCache, outbox, agencies, stack }: Foundation,
   { changes, newBudget }: OpenedAccounts,
 ): Promise<OpenedWebhooks> {
-  const cache = new EndpointCache(store.reads, changes, (error) =>
-    logger.warn({ err: error }, 'webhook endpoints could not be read; retrying'),
-  );
-  await cache.load();
+  await endpointCache.follow(changes);
   const secrets = new WebhookSecrets(secret);
   const allow = config.webhookAllow;
   const { network, waitAt } = overrides;
@@ -37,7 +38,8 @@ export async function openWebhooks(
   const deliveries = stack.use(
     new DeliveryLoop({
       store,
-      cache,
+      cache: endpointCache,
+      checkAllowances: () => checkAllowances(store, outbox),
       budget: newBudget(POSTS_PER_NODE),
       post: fetcher.post.bind(fetcher),
       secrets,
@@ -48,9 +50,19 @@ export async function openWebhooks(
       metrics,
     }),
   );
+  const report = (id: string, error: AgencyError) => {
+    reportBrokenAgency(store, outbox, id, error).catch((cause: unknown) =>
+      logger.warn({ err: cause, agency: id }, 'webhooks about a broken agency could not be stored'),
+    );
+  };
+  agencies.onBroken = report;
   const wake = () => deliveries.wake();
+  outbox.onCommitted = wake;
   return {
-    outbox: new EventOutbox(cache, now, wake),
+    reportBroken: () => {
+      for (const { id, error } of agencies.list()) if (error !== null) report(id, error);
+    },
+    outbox,
     endpoints: { store, change: (job) => changes.change(job), secrets, allow, now, wake },
     deliveries,
   };

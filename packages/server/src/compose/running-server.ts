@@ -59,6 +59,11 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepRollups: () => Promise<number>;
     /** Deletes transient chats that are due. */
     readonly sweepTransients: () => Promise<number>;
+    readonly sweepWebhooks: () => Promise<number>;
+    /** Deletes old ticks of schedules. */
+    readonly sweepTicks: () => Promise<number>;
+    /** Works on all due schedules that no other node works on. */
+    readonly lookAtSchedules: () => Promise<void>;
     readonly sweepSignIns: () => Promise<number>;
   };
 }

@@ -90,6 +90,8 @@ const LIMITS = {
   streamsPerMember: { setting: 'RUNWIRE_MAX_STREAMS_PER_MEMBER', value: 20, min: 1, max: 1_000_000 },
   streamsPerKey: { setting: 'RUNWIRE_MAX_STREAMS_PER_KEY', value: 500, min: 1, max: 1_000_000 },
   streamsPerOwner: { setting: 'RUNWIRE_MAX_STREAMS_PER_OWNER', value: 1000, min: 1, max: 1_000_000 },
+  /** The longest time between two looks of a node at the schedules. */
+  schedulesMs: { value: 5_000 },
   accountsVersionMs: { value: 2_000 },
   /** How long the caches of accounts are trusted after the last read of that version. */
   accountsTrustedMs: { value: 5_000 },

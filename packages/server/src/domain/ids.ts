@@ -16,6 +16,11 @@ export type ChatKey = CheckedText<'ChatKey'>;
 /** The id of a chat within its integration. A caller chose it, and it was checked, or it is the chat's key. */
 export type ChatId = CheckedText<'ChatId'>;
 
+/** The id of a schedule that was loaded or made. */
+export type ScheduleId = CheckedText<'ScheduleId'>;
+
+export const newScheduleId = (): ScheduleId => newId('sch') as ScheduleId;
+
 /** The id of an integration that is being created. */
 export const newIntegrationId = (wanted: string = newId('int')): IntegrationId => wanted as IntegrationId;
 
@@ -56,6 +61,7 @@ export type IdPrefix =
   | 'adj'
   | 'qst'
   | 'blobs'
+  | 'sch'
   | 'whe'
   | 'whd'
   | 'evt'

@@ -17,10 +17,11 @@ export const TRANSACTIONS = [
 /**
  * No state of a run depends on `lease`, with which nodes fence each other, on `webhook`, which claims deliveries and records their outcomes, on `files`, which publishes an upload or deletes
  * files, on `erasure`, which erases a person, and on `pending`, which records blobs before they are written. `publish` stores a step together with its file changes, which only runs with
- * a sandbox have.
+ * a sandbox have. `schedule` claims schedules and records their ticks.
  */
 export type TransactionName =
   | (typeof TRANSACTIONS)[number]
+  | 'schedule'
   | 'files'
   | 'pending'
   | 'publish'
@@ -33,6 +34,7 @@ export type WaitPoint =
   | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`
   | PublishPoint
   | ErasurePoint
+  | `schedule.${'before' | 'after'}-commit`
   | DeliveryPoint;
 
 export const WAIT_POINTS: readonly WaitPoint[] = [

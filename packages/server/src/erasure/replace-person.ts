@@ -23,6 +23,13 @@ import { rangeBelow } from '../store/queries/files.ts';
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
+import { deletePersonsChecks } from '../store/queries/webhook-checks.ts';
+import {
+  deletePathDeliveries,
+  deletePathEvents,
+  deletePersonsDeliveries,
+  deletePersonsEvents,
+} from '../store/queries/webhook-sweeps.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 
 /** Error messages can contain names of files, URLs and texts. */
@@ -104,6 +111,9 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   await tx.run(addUsageDays, { ...person, erasedId });
   await tx.run(markUsageDaysMoved, person);
   await tx.run(deleteUsageDays, person);
+  await tx.run(deletePersonsChecks, person);
+  await tx.run(deletePersonsDeliveries, person);
+  await tx.run(deletePersonsEvents, person);
 }
 
 /** Resolves to the number of chats. */
@@ -127,6 +137,8 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const folder = memberFolder(template, consumerId);
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
+  await tx.run(deletePathDeliveries, files);
+  await tx.run(deletePathEvents, files);
   await tx.run(erasePersonsBlobs, files);
   await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);

@@ -20,9 +20,11 @@ import {
 import { holdRun } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import { changeFiles, deleteBelow } from './change-files.ts';
 import { checkFormOpen, type FormTimes } from './closed-folders.ts';
 import { BlobGone, claimBlobs, type PendingBatch, type PendingBlobs } from './pending-blobs.ts';
+import { recordUpload } from './record-upload.ts';
 
 /** A version of a file. */
 export interface StoredFile {
@@ -67,6 +69,7 @@ export interface FilesDeps {
   readonly pending: PendingBlobs;
   /** Publishes the uploads of this integration that S3 has received. */
   readonly settleUploads: (integrationId: IntegrationId) => Promise<void>;
+  readonly outbox: EventOutbox;
   readonly logger: Logger;
 }
 
@@ -169,7 +172,7 @@ export class Files {
     form: FormTimes & { readonly contentType: string; readonly signedAt: number },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly etag: string }> {
-    const { store, blobs, pending } = this.#deps;
+    const { store, blobs, pending, outbox } = this.#deps;
     const { path, contentType, signedAt } = form;
     const blobKey = newFileBlobKey();
     const check = (tx: Tx) => checkFormOpen(tx, integrationId, form);
@@ -184,8 +187,10 @@ export class Files {
         if (now - writtenAt > MAX_UNREFERRED_MS) throw new BlobGone();
         await check(tx);
         await claimBlobs(tx, batch);
-        return changeFiles(tx, integrationId, [{ ...put, modifiedAt: now }], now);
+        await changeFiles(tx, integrationId, [{ ...put, modifiedAt: now }], now);
+        await recordUpload(tx, outbox, integrationId, put);
       });
+      outbox.committed(integrationId);
       return { etag };
     } catch (error) {
       await pending.abandon(batch, error);

@@ -26,6 +26,7 @@ import type { Statement } from '../store/statement.ts';
 import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { uncachedOutbox } from '../webhooks/event-outbox.ts';
 import { FormClosed } from './closed-folders.ts';
 import { Files } from './files.ts';
 import { ownUploadTarget } from './own-upload-target.ts';
@@ -54,7 +55,7 @@ async function open(storeName: StoreName) {
   const pendingOn = (onStore: Store, onBlobs: BlobStore) =>
     new PendingBlobs({ store: onStore, blobs: onBlobs, ids, node, logger });
   const pending = pendingOn(store, blobs);
-  const uploads = new Files({ store, blobs, pending, settleUploads: async () => {}, logger });
+  const uploads = new Files({ store, blobs, pending, settleUploads: async () => {}, outbox: uncachedOutbox(), logger });
   const owner = { integrationId: INTEGRATION, consumerId: PERSON, path: null };
   const begin = async () => {
     const batch = await pending.begin([newFileBlobKey()], owner, anyone);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { GetCompletionV2Request, namedSchemas, type Operation } from '@runwire/contract/schemas';
+import { GetCompletionV2Request, namedSchemas, type Operation, ScheduleRequest } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
 
@@ -11,12 +11,14 @@ export interface OpenApiServers {
 
 /** The contract's named schemas. The longest message is the only limit in them that is a setting. */
 export function schemasWithLimit(maxLength: number) {
-  const { properties } = GetCompletionV2Request;
-  const limited = {
-    ...GetCompletionV2Request,
-    properties: { ...properties, message: { ...properties.message, maxLength } },
-  };
-  return namedSchemas.map((schema) => (schema === GetCompletionV2Request ? limited : schema));
+  const withLimit = <T extends { readonly properties: { readonly message: object } }>(schema: T) => ({
+    ...schema,
+    properties: { ...schema.properties, message: { ...schema.properties.message, maxLength } },
+  });
+  return namedSchemas.map((schema) => {
+    if (schema === GetCompletionV2Request) return withLimit(GetCompletionV2Request);
+    return schema === ScheduleRequest ? withLimit(ScheduleRequest) : schema;
+  });
 }
 
 declare module 'fastify' {

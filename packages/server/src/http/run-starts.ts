@@ -2,6 +2,8 @@ import { headerNames } from '@runwire/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, RunAdmission } from '../admission/admit-run.ts';
 import type { CompletionRequest } from '../admission/completion-request.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { isScheduleRequestId } from '../domain/schedule/tick-request.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -46,6 +48,12 @@ export class RunStarts {
     admit: (admissions: RunAdmission) => Promise<Admission> = (admissions) => admissions.admit(completion),
   ): Promise<StartedRun> {
     const { admission: admissions, streamLimits, metrics } = this.#deps;
+    if (isScheduleRequestId(completion.usageRequestId)) {
+      throw new Refusal(
+        'invalid_request',
+        '`usageRequestId` must not begin with `schedule:`: these ids belong to the runs of schedules.',
+      );
+    }
     // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
     streamLimits.add(request, reply.raw);
     const admission = await admit(admissions);

@@ -18,6 +18,7 @@ import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EventOutbox } from '../webhooks/event-outbox.ts';
+import { noteCharge } from '../webhooks/note-charge.ts';
 import { countRun } from './count-run.ts';
 import { storeStep } from './journal.ts';
 import { onlyStepJson } from './only-step.ts';
@@ -151,7 +152,13 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
-  if (deps.outbox.mayWant(run.integrationId)) await recordRunEvents(tx, deps.outbox, outcome);
+  if (deps.outbox.mayWant(run.integrationId)) {
+    await recordRunEvents(tx, deps.outbox, outcome);
+    const { integrationId, consumerId, createdAt: at } = run;
+    if (consumerId !== null) {
+      await noteCharge(tx, deps.outbox, { id: runId, integrationId, consumerId, amounts: charge, at });
+    }
+  }
   return charge;
 }
 

@@ -32,6 +32,7 @@ import * as forks from './migrations/0029-forks.ts';
 import * as importedHistory from './migrations/0030-imported-history.ts';
 import * as deletedResponses from './migrations/0035-deleted-responses.ts';
 import * as webhooks from './migrations/0036-webhooks.ts';
+import * as schedules from './migrations/0037-schedules.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -69,6 +70,7 @@ const MIGRATIONS = {
   '0030-imported-history': importedHistory,
   '0035-deleted-responses': deletedResponses,
   '0036-webhooks': webhooks,
+  '0037-schedules': schedules,
   '0038-first-token': firstToken,
 };
 

@@ -11,8 +11,14 @@ import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './
 import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
+import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
 import type { StoredPath } from './stored-path.ts';
-import type { WebhookDeliveriesTable, WebhookEndpointsTable, WebhookEventsTable } from './webhook-tables.ts';
+import type {
+  WebhookChecksTable,
+  WebhookDeliveriesTable,
+  WebhookEndpointsTable,
+  WebhookEventsTable,
+} from './webhook-tables.ts';
 
 /*
  * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
@@ -454,7 +460,10 @@ export interface Schema {
   folder_bytes: { integration_id: IntegrationId; folder: StoredPath; bytes: number };
   erasures: ErasuresTable;
   pending_blobs: PendingBlobsTable;
+  schedules: SchedulesTable;
+  schedule_ticks: ScheduleTicksTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
+  webhook_checks: WebhookChecksTable;
   webhook_deliveries: WebhookDeliveriesTable;
 }

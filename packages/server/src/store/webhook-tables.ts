@@ -40,6 +40,17 @@ export interface WebhookEventsTable {
   created_at: number;
 }
 
+/** A charge that may have used up the member's allowance, until the loop has checked it. */
+export interface WebhookChecksTable {
+  /** The run or the adjustment. */
+  check_id: string;
+  integration_id: IntegrationId;
+  consumer_id: string;
+  amount_millionths: number;
+  /** The member's limit when the charge was stored. */
+  limit_amount: number;
+}
+
 /** One event on its way to one endpoint. */
 export interface WebhookDeliveriesTable {
   delivery_id: string;

@@ -17,6 +17,8 @@ const POLL_MS = 1000;
 export interface DeliveryDeps extends PostDeps {
   readonly store: Store;
   readonly cache: EndpointCache;
+  /** Checks the charges that may have used up allowances. */
+  readonly checkAllowances: () => Promise<void>;
   /** `POSTS_PER_NODE` slots that owners share. */
   readonly budget: FairBudget;
   readonly waitAt: WaitAt | undefined;
@@ -67,7 +69,12 @@ export class DeliveryLoop implements AsyncDisposable {
     const { store, cache, now } = this.#deps;
     const finished = [...this.#finished];
     const mayClaim = !this.#stop.signal.aborted && cache.mayHaveAny() && this.#slots.used < POSTS_PER_NODE;
-    const shares = mayClaim ? this.#slots.share(await store.reads.all(dueEndpoints, { now: now() })) : [];
+    const due = mayClaim ? await store.reads.all(dueEndpoints, { now: now() }) : [];
+    if (due.some(isCheck)) {
+      await this.#deps.checkAllowances();
+      this.#loop.wake();
+    }
+    const shares = this.#slots.share(due.filter((endpoint) => !isCheck(endpoint)));
     if (finished.length === 0 && shares.length === 0) return;
     let posts: readonly Post[] = [];
     try {
@@ -122,6 +129,8 @@ export class DeliveryLoop implements AsyncDisposable {
     await this.#turn().catch(() => {});
   }
 }
+
+const isCheck = ({ endpoint_id: endpointId }: { readonly endpoint_id: string }) => endpointId === '';
 
 function count(metrics: Metrics, { outcomes, disabled }: RecordedChanges): void {
   for (const outcome of outcomes) metrics.webhookDeliveries.add({ outcome });

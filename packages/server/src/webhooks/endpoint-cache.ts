@@ -14,25 +14,30 @@ export interface EndpointChanges {
  */
 export class EndpointCache {
   readonly #reads: Reads;
-  readonly #changes: EndpointChanges;
+  #changes: EndpointChanges | null = null;
   readonly #onError: (error: unknown) => void;
   #known: ReadonlySet<IntegrationId> | null = null;
   #version = 0;
 
-  constructor(reads: Reads, changes: EndpointChanges, onError: (error: unknown) => void) {
+  constructor(reads: Reads, onError: (error: unknown) => void) {
     this.#reads = reads;
-    this.#changes = changes;
     this.#onError = onError;
+  }
+
+  /** Before this call the answer is always yes. */
+  async follow(changes: EndpointChanges): Promise<void> {
+    this.#changes = changes;
     changes.watch(this);
+    await this.load();
   }
 
   mayHave(integrationId: IntegrationId): boolean {
-    return this.#known === null || this.#known.has(integrationId) || !this.#changes.isCertain;
+    return this.#known === null || this.#known.has(integrationId) || this.#changes?.isCertain !== true;
   }
 
   /** False if no integration has an endpoint. */
   mayHaveAny(): boolean {
-    return this.#known === null || this.#known.size > 0 || !this.#changes.isCertain;
+    return this.#known === null || this.#known.size > 0 || this.#changes?.isCertain !== true;
   }
 
   forget(): void {

@@ -19,19 +19,22 @@ export interface EventDraft {
   readonly onceKey?: string;
 }
 
+/** For commands, which know no caches: the store is read each time. */
+export const uncachedOutbox = (): EventOutbox => new EventOutbox({ mayHave: () => true }, Date.now);
+
 /**
  * Stores events in the transaction of what they report: an event exists exactly if that was committed. An integration
  * without endpoints costs one lookup in memory.
  */
 export class EventOutbox {
-  readonly #cache: EndpointCache;
+  readonly #cache: Pick<EndpointCache, 'mayHave'>;
   readonly #now: () => number;
-  readonly #wake: () => void;
+  /** Called after a commit that may have stored events. */
+  onCommitted: () => void = () => {};
 
-  constructor(cache: EndpointCache, now: () => number, wake: () => void) {
+  constructor(cache: Pick<EndpointCache, 'mayHave'>, now: () => number) {
     this.#cache = cache;
     this.#now = now;
-    this.#wake = wake;
   }
 
   /** False if the integration has no endpoint. Then nothing needs to be recorded. */
@@ -78,6 +81,6 @@ export class EventOutbox {
 
   /** Call it after the commit: the new deliveries are posted immediately. */
   committed(integrationId: IntegrationId): void {
-    if (this.#cache.mayHave(integrationId)) this.#wake();
+    if (this.#cache.mayHave(integrationId)) this.onCommitted();
   }
 }

@@ -27,6 +27,7 @@ import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-c
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './upload-faults.ts';
+import { WEBHOOK_FAULTS } from './webhook-faults.ts';
 
 /** Reads outside the transaction, without locks, until the first write. */
 function readingOutside(store: Store, tx: Tx): Tx {
@@ -348,6 +349,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
+  ...WEBHOOK_FAULTS,
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,

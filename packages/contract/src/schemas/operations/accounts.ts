@@ -117,7 +117,7 @@ export const getMe = operation({
   operationId: 'getMe',
   method: 'GET',
   path: '/v2/me',
-  summary: 'Read the owner of your API key',
+  summary: "Read your API key's owner",
   tags: ['Accounts'],
   auth: true,
   example: {

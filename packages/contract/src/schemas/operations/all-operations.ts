@@ -6,6 +6,7 @@ import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
 import * as runs from './runs.ts';
+import * as schedules from './schedules.ts';
 import * as service from './service.ts';
 import * as usage from './usage.ts';
 import * as webhooks from './webhooks.ts';
@@ -18,6 +19,7 @@ export const operations = {
   ...members,
   ...clientTokens,
   ...chats,
+  ...schedules,
   ...usage,
   ...integrations,
   ...webhooks,

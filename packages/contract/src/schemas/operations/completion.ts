@@ -48,7 +48,7 @@ export const getCompletionV2 = operation({
     200: {
       description:
         'The run was admitted. Server-sent events, or plain text when Text Only Mode is enabled for the integration.',
-      schema: text('The events of the run, or the text of the answer.'),
+      schema: text("The events of the run, or the answer's text."),
       events: streamEventSchemas,
       contentTypes: ['text/event-stream', 'text/plain'],
       headers: {

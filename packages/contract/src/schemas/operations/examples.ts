@@ -43,6 +43,7 @@ export const run = {
   consumerId: 'user-42',
   cancelRequested: null,
   agencyVersion: '9f2c51d07ab3e846',
+  firstTokenMs: 380,
   continues: null,
   pending: [],
   output: null,
@@ -64,6 +65,7 @@ export const step = {
   files: [],
   handoff: null,
   usage: null,
+  firstTokenMs: null,
   error: null,
   startedAt: CREATED_AT,
   completedAt: COMPLETED_AT,
@@ -213,9 +215,34 @@ export const usageRecord = {
   usage,
   byModel: [{ model: 'offline/demo', input_tokens: 12, cached_tokens: 0, output_tokens: 5 }],
   charged: { unit: 'tokens', amount: 17 },
+  firstTokenMs: 380,
   periodStart: '2030-01-01T00:00:00.000Z',
   startedAt: CREATED_AT,
   completedAt: COMPLETED_AT,
+};
+
+export const schedule = {
+  scheduleId: 'sch_1',
+  name: 'Weekly',
+  cron: '0 9 * * 1',
+  everySeconds: null,
+  at: null,
+  timezone: 'Europe/Berlin',
+  request: { message: 'Write the report for {{tick}}.', consumerId: 'user-42' },
+  catchUp: 'latest',
+  active: true,
+  pausedReason: null,
+  nextTickAt: '2030-01-07T08:00:00.000Z',
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+};
+
+export const scheduleTick = {
+  tick: '2030-01-07T08:00:00.000Z',
+  runId: 'run_1',
+  code: null,
+  error: null,
+  at: '2030-01-07T08:00:00.120Z',
 };
 
 export const apiKey = {

@@ -86,7 +86,7 @@ const headers = {
   ETag: text('Entity tag of the content; it changes with every upload.'),
   'Last-Modified': text('When the file was last written.'),
   'Accept-Ranges': text('`bytes`.'),
-  'Content-Disposition': text('`attachment`, with the name of the file.'),
+  'Content-Disposition': text("`attachment`, with the file's name."),
 };
 
 const unchangedHeaders = {

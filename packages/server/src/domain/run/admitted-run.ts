@@ -6,6 +6,7 @@ import type { ModelUsage, Usage } from '../model/usage.ts';
 import type { ClientTool } from '../question/client-tool.ts';
 import type { Continuation } from '../question/question.ts';
 import type { RequestTrace } from '../request-trace.ts';
+import { isScheduleRequestId } from '../schedule/tick-request.ts';
 import type { RunEvent } from './events.ts';
 import type { RunExtras } from './run-extras.ts';
 import type { JournalledStep } from './step.ts';
@@ -50,10 +51,12 @@ export function runSettings(
     readonly integration_model: string | null;
   },
   files: FileScope,
+  usageRequestId: string | null,
 ): RunSettings {
   return {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
-    onDisconnect: row.on_disconnect,
+    // The run of a schedule starts without a reader.
+    onDisconnect: isScheduleRequestId(usageRequestId) ? 'continue' : row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
     model: row.integration_model,
     files,

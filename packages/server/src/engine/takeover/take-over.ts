@@ -163,7 +163,7 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
 }
 
 const getSettings = (run: UnfinishedRun) =>
-  runSettings(run, { access: run.file_access, memberFolder: run.member_folder });
+  runSettings(run, { access: run.file_access, memberFolder: run.member_folder }, run.usage_request_id);
 
 const getSettlements = (run: UnfinishedRun) => parseOwnJson(run.answers_json ?? '[]') as Settlement[];
 

@@ -15,6 +15,7 @@ import { insertForm } from '../../store/queries/upload-forms.ts';
 import type { Store } from '../../store/store.ts';
 import { ThisNode } from '../../store/this-node.ts';
 import { createLogger } from '../../telemetry/logger.ts';
+import { uncachedOutbox } from '../../webhooks/event-outbox.ts';
 import { Files } from '../files.ts';
 import { PendingBlobs } from '../pending-blobs.ts';
 import { Drops, dropKey } from './drops.ts';
@@ -40,8 +41,16 @@ async function open(storeName: StoreName) {
 
   function node(over: (store: Store) => Store = (own) => own) {
     const pending = new PendingBlobs({ store, blobs, ids: new ErasedIds('secret'), node: new ThisNode(), logger });
-    const settleUploads = new Drops({ store: over(store), bucket, blobs, pending, prefix, logger }).settle;
-    return new Files({ store, blobs, pending, settleUploads, logger });
+    const settleUploads = new Drops({
+      store: over(store),
+      bucket,
+      blobs,
+      pending,
+      prefix,
+      outbox: uncachedOutbox(),
+      logger,
+    }).settle;
+    return new Files({ store, blobs, pending, settleUploads, outbox: uncachedOutbox(), logger });
   }
 
   /** A node that stops between the copy of a drop and its transaction. */

@@ -10,9 +10,11 @@ import { claimDrop, findSettledDrop, readForms } from '../../store/queries/uploa
 import type { RowOf } from '../../store/statement.ts';
 import { first, type Reads, type Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { EventOutbox } from '../../webhooks/event-outbox.ts';
 import { changeFiles, OPEN_FORM_MS, PathTaken } from '../change-files.ts';
 import { FormClosed } from '../closed-folders.ts';
 import { BlobGone, claimBlobs, type PendingBatch, type PendingBlobs } from '../pending-blobs.ts';
+import { recordUpload } from '../record-upload.ts';
 
 export interface DropsDeps {
   readonly store: Store;
@@ -21,6 +23,7 @@ export interface DropsDeps {
   readonly pending: PendingBlobs;
   /** The keys of drops begin with it. It ends with `/`. */
   readonly prefix: string;
+  readonly outbox: EventOutbox;
   readonly logger: Logger;
 }
 
@@ -149,7 +152,7 @@ export class Drops {
     drop: S3Object,
     { blobKey, md5, copiedAt, batch }: AdoptedBlob & { readonly copiedAt: number; readonly batch: PendingBatch },
   ): Promise<Outcome> {
-    const { store, logger } = this.#deps;
+    const { store, outbox, logger } = this.#deps;
     const { form_id: formId, path, version, signed_at: signedAt, content_type: contentType } = form;
     const { size, modifiedAt } = drop;
     const times = { modifiedAt, signedAt };
@@ -165,6 +168,7 @@ export class Drops {
         if (!isLater(form, drop, await first(tx.all(fileAt, { integrationId, path })))) return 'not needed';
         await claimBlobs(tx, batch);
         await changeFiles(tx, integrationId, [{ kind: 'put', ...file }], Date.now());
+        await recordUpload(tx, outbox, integrationId, file);
         return 'published';
       });
     } catch (error) {

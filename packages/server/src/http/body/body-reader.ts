@@ -9,6 +9,7 @@ import { InlineFiles } from './inline-files.ts';
 import { isUtf8Json } from './json-type.ts';
 import { JsonWorker, type ParsedBody } from './json-worker.ts';
 import { type Extraction, takeOut } from './take-out.ts';
+import { imageFields } from './take-out-images.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;
@@ -88,9 +89,8 @@ export class BodyReader implements AsyncDisposable {
     this.#limits = limits;
     this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
-    const images = { list: 'attachments', outer: 'history', image: 'image_url', never: 'file_url' };
     const { imageBytes, attachmentBytes } = limits;
-    this.#images = { images: { ...images, maxBytes: imageBytes } };
+    this.#images = { images: imageFields(imageBytes) };
     this.#parts = { parts: { imageBytes, attachmentBytes } };
   }
 

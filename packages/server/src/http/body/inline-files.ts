@@ -25,13 +25,13 @@ function missing(): never {
 /** A body's inline images and files, kept until they are stored or the request has ended. */
 export class InlineFiles implements ImageSource, FileSource {
   #files: ReadonlyMap<string, InlineFile | NotDecoded>;
-  readonly #hold: Hold;
+  readonly #hold: Hold | null;
 
-  /** Takes over the hold of the body that contained the files, and shrinks it: decoded, they are smaller. */
-  constructor(files: ExtractedFiles, hold: Hold) {
+  /** Takes over the hold of the body that contained the files, and shrinks it: decoded, they are smaller. Null if none is held. */
+  constructor(files: ExtractedFiles, hold: Hold | null) {
     this.#files = new Map(files);
     this.#hold = hold;
-    hold.shrinkTo(files.reduce((sum, [, file]) => sum + ('bytes' in file ? file.bytes.length : 0), 0));
+    hold?.shrinkTo(files.reduce((sum, [, file]) => sum + ('bytes' in file ? file.bytes.length : 0), 0));
   }
 
   image(standIn: string): InlineImage | NotDecoded {
@@ -46,6 +46,6 @@ export class InlineFiles implements ImageSource, FileSource {
   /** "After admission nothing keeps the body alive." Idempotent. */
   release(): void {
     this.#files = new Map();
-    this.#hold[Symbol.dispose]();
+    this.#hold?.[Symbol.dispose]();
   }
 }

@@ -13,6 +13,15 @@ export interface ImageFields {
   readonly maxBytes: number;
 }
 
+/** The fields of a completion's body that may contain images. */
+export const imageFields = (maxBytes: number): ImageFields => ({
+  list: 'attachments',
+  outer: 'history',
+  image: 'image_url',
+  never: 'file_url',
+  maxBytes,
+});
+
 /**
  * Replaces each data URL by a short placeholder while the body is parsed, so that validation and the fingerprint do not
  * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if

@@ -57,6 +57,16 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .where(sql<boolean>`path is not null`)
     .execute();
 
+  // Charges of members, until it is checked that they reached the limit.
+  await db.schema
+    .createTable('webhook_checks')
+    .addColumn('check_id', text, (c) => c.notNull().primaryKey())
+    .addColumn('integration_id', text, (c) => c.notNull())
+    .addColumn('consumer_id', text, (c) => c.notNull())
+    .addColumn('amount_millionths', 'bigint', (c) => c.notNull())
+    .addColumn('limit_amount', 'bigint', (c) => c.notNull())
+    .execute();
+
   await db.schema
     .createTable('webhook_deliveries')
     .addColumn('delivery_id', text, (c) => c.notNull().primaryKey())

@@ -7,7 +7,7 @@ import { raw } from './raw.ts';
 const isPending = sql<boolean>`status = 'pending'`;
 
 /**
- * The endpoints with due deliveries, and their owners. The walk reads one index entry for each endpoint with pending
+ * The endpoints with due deliveries, and their owners. A row without an endpoint means that charges are to be checked. The walk reads one index entry for each endpoint with pending
  * deliveries, however many deliveries these have.
  */
 export const dueEndpoints = statement('due webhook endpoints', (db, p: { now: number }) =>
@@ -25,7 +25,9 @@ export const dueEndpoints = statement('due webhook endpoints', (db, p: { now: nu
         join webhook_endpoints e on e.endpoint_id = walk.endpoint_id
         join integrations i on i.integration_id = e.integration_id
       where exists (select 1 from webhook_deliveries d
-        where d.endpoint_id = walk.endpoint_id and d.status = 'pending' and d.next_attempt_at <= ${p.now})`,
+        where d.endpoint_id = walk.endpoint_id and d.status = 'pending' and d.next_attempt_at <= ${p.now})
+      union all
+      select '' as endpoint_id, '' as owner_id, null as failing_since where exists (select 1 from webhook_checks)`,
   ),
 );
 

@@ -53,6 +53,17 @@ export const integrationsWithEndpoints = statement('integrations with webhook en
   db.selectFrom('webhook_endpoints').select('integration_id').distinct(),
 );
 
+/** The integrations of an agency that have endpoints. */
+export const integrationsOfAgency = statement('integrations of agency with webhooks', (db, p: { agency: string }) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .innerJoin('integrations', 'integrations.integration_id', 'webhook_endpoints.integration_id')
+    .select('integrations.integration_id')
+    .where('integrations.agency', '=', p.agency)
+    .where('integrations.deleted_at', 'is', null)
+    .distinct(),
+);
+
 export const listEndpoints = (integrationId: IntegrationId, page: Page) => (db: Kysely<Schema>) =>
   getPage(
     db.selectFrom('webhook_endpoints').selectAll().where('integration_id', '=', integrationId),

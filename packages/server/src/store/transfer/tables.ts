@@ -44,8 +44,11 @@ export const COPIED_TABLES = [
   'erased_blobs',
   // The blobs of dead nodes are deleted by the installation that got the copy.
   'pending_blobs',
+  'schedules',
+  'schedule_ticks',
   'webhook_endpoints',
   'webhook_events',
+  'webhook_checks',
   'webhook_deliveries',
 ] as const;
 
