@@ -40,8 +40,13 @@ test('both secrets are accepted for 24 hours, then only the new one', async () =
     shiftMs += HOUR_MS - 60_000;
   }
   const day = receiver.at('hook').slice(before);
-  const refused = (posts: typeof day, key: string) => posts.filter((post) => matchingSignatures(post, key) !== 1).length;
-  expectEqual('posts that the old secret refuses before the rotation', refused(receiver.at('hook').slice(0, PER_HOUR), old), 0);
+  const refused = (posts: typeof day, key: string) =>
+    posts.filter((post) => matchingSignatures(post, key) !== 1).length;
+  expectEqual(
+    'posts that the old secret refuses before the rotation',
+    refused(receiver.at('hook').slice(0, PER_HOUR), old),
+    0,
+  );
   expectEqual('posts of 24 hours that the old secret refuses', refused(day, old), 0);
   expectEqual('posts of 24 hours that the new secret refuses', refused(day, secret), 0);
   shiftMs += HOUR_MS;
