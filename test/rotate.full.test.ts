@@ -1,4 +1,4 @@
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -9,11 +9,8 @@ import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.
 const PER_HOUR = scale(2, 40);
 const HOUR_MS = 3_600_000;
 
-let receiver: WebhookReceiver;
+const receiver = await WebhookReceiver.start();
 let shiftMs = 0;
-before(async () => {
-  receiver = await WebhookReceiver.start();
-});
 const rig = ScriptedServer.shared(() => ({
   clock: () => Date.now() + shiftMs,
   env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow },

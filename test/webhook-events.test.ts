@@ -32,7 +32,7 @@ const shop = defineAgency({ name: 'Shop', agents: [lead] });
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'on' };
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_AGENCIES_WATCH: 'true' };
   const rig = ScriptedServer.shared({ store, agencies: { shop }, env });
   let below = '';
   const use = async (agency: string) => {

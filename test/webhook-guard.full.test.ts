@@ -52,7 +52,7 @@ test('no webhook reaches an address that is not public', async () => {
     const found = await dials(url, names, getServer(item));
     const what = `addresses dialled for ${id} (${reason})`;
     if (stage === 'parse' || stage === 'literal') expectEqual(`${what}, refused at creation`, found, null);
-    else if (expect === 'reject' && stage === 'dns') expectEqual(what, found, []);
+    else if (expect === 'reject' && stage === 'dns') expectEqual(what, found ?? [], []);
     // A redirect is not followed.
     else expectEqual(what, found, [names[new URL(url).hostname]?.[0]?.[0] ?? PUBLIC]);
     if (found === null || found.length === 0) refused += 1;

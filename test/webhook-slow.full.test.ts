@@ -1,4 +1,4 @@
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, until } from '@runwire/test-kit/shortfall.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -10,10 +10,7 @@ const EVENTS = scale(40, 1000);
 const LIMIT_MS = 10_000;
 const CONCURRENT = 20;
 
-let receiver: WebhookReceiver;
-before(async () => {
-  receiver = await WebhookReceiver.start();
-});
+const receiver = await WebhookReceiver.start();
 const rig = ScriptedServer.shared(() => ({ env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow } }));
 after(() => receiver[Symbol.asyncDispose]());
 

@@ -7,7 +7,7 @@ import { EventOutbox } from '@runwire/server/src/webhooks/event-outbox.ts';
 import { WebhookSecrets } from '@runwire/server/src/webhooks/webhook-secrets.ts';
 import { rows } from './tampered-store.ts';
 
-/** Stores events in a transaction of its own, after the one that they report. */
+/** Stores events in a transaction of their own, half a second later. */
 function storeBeside(): Overrides {
   const stores: Store[] = [];
   const { record } = EventOutbox.prototype;
@@ -26,7 +26,7 @@ function storeBeside(): Overrides {
   };
 }
 
-/** Signs other bytes than those that are posted. */
+/** Signs other bytes than the posted ones. */
 function signAnotherBody(): Overrides {
   const { sign } = WebhookSecrets.prototype;
   WebhookSecrets.prototype.sign = function (this: WebhookSecrets, endpoint, eventId, timestamp, body, now) {
