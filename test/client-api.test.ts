@@ -57,6 +57,18 @@ test('has a method for every operation that needs a key', async () => {
   await all.owners.create({ email: 'b@example.com' });
   const third = await all.owners.create({ email: 'c@example.com' });
   await all.owners.delete({ ownerId: third.ownerId });
+  const endpoint = await all.webhooks.create({ url: null });
+  const { endpointId } = endpoint;
+  assert.match(endpoint.secret, /^whsec_/);
+  assert.equal((await all.webhooks.update({ endpointId, description: 'Ours' })).description, 'Ours');
+  assert.equal((await all.webhooks.get({ endpointId })).url, null);
+  assert.notEqual((await all.webhooks.rotate({ endpointId })).secret, endpoint.secret);
+  const { deliveryId, eventId } = await all.webhooks.test({ endpointId });
+  const delivery = await all.webhooks.delivery({ endpointId, deliveryId });
+  assert.deepEqual([delivery.status, JSON.parse(delivery.body).type], ['skipped', 'webhook.test']);
+  assert.equal((await all.webhooks.redeliver({ endpointId, deliveryId })).eventId, eventId);
+  const period = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
+  assert.deepEqual(await all.webhooks.replay({ endpointId, ...period }), { deliveries: 1 });
   const counts: Record<string, number> = {};
   for (const [name, list] of Object.entries({
     ...{ runs: all.runs.list({ limit: 1 }), steps: all.runs.steps({ runId }), chats: all.chats.list({ limit: 1 }) },
@@ -64,18 +76,21 @@ test('has a method for every operation that needs a key', async () => {
     ...{ adjustments: all.members.adjustments({ consumerId: 'a/b' }), usage: all.usage.list() },
     ...{ summary: all.usage.summary({ groupBy: 'consumer' }), files: all.files.list({ folder: '/app/mnt/u' }) },
     ...{ integrations: all.integrations.list(), keys: all.keys.list({ limit: 1 }), owners: all.owners.list() },
-    ...{ agencies: all.agencies.list(), nodes: all.nodes.list() },
+    ...{ agencies: all.agencies.list(), nodes: all.nodes.list(), webhooks: all.webhooks.list() },
+    deliveries: all.webhooks.deliveries({ endpointId, limit: 1 }),
   })) {
     counts[name] = (await Array.fromAsync(list as AsyncIterable<unknown>)).length;
   }
   assert.deepEqual(counts, {
     ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
     ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
+    ...{ webhooks: 1, deliveries: 3 },
   });
+  await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
   assert.deepEqual([items.length, typeof nextCursor], [1, 'string']);
   assert.match(await (await all.usage.csv()).text(), /^"?kind|usageRequestId/m);
-  assert.equal((await all.usage.latency({ model: 'scripted/model' })).items[0]?.runs, 1);
+  assert.equal((await all.usage.latency()).items[0]?.runs, 1);
   assert.match(await (await all.nodes.metrics()).text(), /^# HELP/m);
   assert.equal((await all.me.get()).administrator, true);
   assert.equal((await all.me.update({ name: 'Root' })).name, 'Root');
@@ -130,11 +145,19 @@ test('has exactly the errors of the error table', async () => {
     'RunFailedError',
     'RunwireError',
     'UploadError',
+    'WebhookVerificationError',
   ];
   assert.deepEqual(others.toSorted(), own);
   const named = (await import('node:fs')).readFileSync('packages/client/src/errors.ts', 'utf8');
   const codes = [...named.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([code]) => code);
-  const ownCodes = ['connection_lost', 'questions_pending', 'run_cancelled', 'upload_failed', 'unexpected_answer'];
+  const ownCodes = [
+    'connection_lost',
+    'questions_pending',
+    'run_cancelled',
+    'upload_failed',
+    'unexpected_answer',
+    'webhook_not_verified',
+  ];
   assert.deepEqual(
     codes.filter((code) => !(code in errors) && !ownCodes.includes(code)),
     [],

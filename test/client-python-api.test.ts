@@ -50,7 +50,20 @@ head = await all.files.head(path=file["path"])
 assert head.headers["content-length"] == "100000" and await head.read() == b""
 created = await all.keys.create(name="two")
 owner = await all.owners.create(email=email)
+endpoint = await all.webhooks.create(url=None)
+which = endpoint["endpointId"]
+assert endpoint["secret"].startswith("whsec_")
+assert (await all.webhooks.update(which, description="Ours"))["description"] == "Ours"
+assert (await all.webhooks.get(which))["url"] is None
+assert (await all.webhooks.rotate(which))["secret"] != endpoint["secret"]
+sent = await all.webhooks.test(which)
+delivery = await all.webhooks.delivery(which, sent["deliveryId"])
+assert json.loads(delivery["body"])["type"] == "webhook.test"
+assert (await all.webhooks.redeliver(which, sent["deliveryId"]))["eventId"] == sent["eventId"]
+period = {"from_": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
+assert await all.webhooks.replay(which, **period) == {"deliveries": 1}
 lists = {
+    "webhooks": all.webhooks.list(), "deliveries": all.webhooks.deliveries(which, limit=1),
     "runs": all.runs.list(limit=1), "steps": all.runs.steps(run_id), "chats": all.chats.list(limit=1),
     "messages": all.chats.messages("c1", limit=1), "members": all.members.list(q="a"),
     "adjustments": all.members.adjustments("a/b"), "usage": all.usage.list(),
@@ -60,6 +73,7 @@ lists = {
 counts = {}
 for listed, items in lists.items():
     counts[listed] = len([item async for item in items])
+await all.webhooks.delete(which)
 for items in [all.integrations.list(), all.keys.list(limit=1), all.owners.list(), all.agencies.list()]:
     assert len([item async for item in items]) > 0
 page = await all.chats.list(limit=1).page()
@@ -107,7 +121,7 @@ describe('the Python client and the API', { skip: (await missingService('python'
       };
       assert.deepEqual(await python.run(EVERYTHING, given(kind, { url: proxy.url })), {
         ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
-        nodes: 1,
+        ...{ nodes: 1, webhooks: 1, deliveries: 3 },
       });
       const missed = Object.values(operations)
         .filter(({ auth, method, path }) => {

@@ -9,7 +9,8 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '@runwire/test-kit/free-port.ts';
 import { Webhook } from 'standardwebhooks';
-import { root, sourceArguments } from './support/cli-process.ts';
+import { root, sourceArguments, startRunwire } from './support/cli-process.ts';
+import { CommandServer } from './support/command-server.ts';
 import { listSamples } from './support/doc-samples.ts';
 import { until } from './support/eventually.ts';
 import { PYTHON_ENV } from './support/python.ts';
@@ -40,8 +41,8 @@ function makeFolder(t: TestContext, parent: string): string {
 }
 
 /** Starts a receiver on another port than that of the sample. */
-async function startReceiver(t: TestContext, start: (folder: string, port: number) => ChildProcess) {
-  const port = await freePort();
+async function startReceiver(t: TestContext, start: (folder: string, port: number) => ChildProcess, wanted?: number) {
+  const port = wanted ?? (await freePort());
   const child = start(makeFolder(t, tmpdir()), port);
   t.after(async () => {
     child.kill();
@@ -70,16 +71,42 @@ async function checkReceiver({ url, lines }: { url: string; lines: Interface }) 
   assert.deepEqual(printed, ['new webhook.test evt_1', 'known webhook.test evt_1', 'new webhook.test evt_3']);
 }
 
-test('the receiver for Node stores each event once, and refuses other senders', async (t) => {
-  const folder = makeFolder(t, join(root, '.work'));
+/** The receiver for Node. */
+function startNodeReceiver(t: TestContext, secret: string, wanted?: number) {
+  const file = join(makeFolder(t, join(root, '.work')), 'receiver.ts');
   const [sample = ''] = listSamples(PAGE, 'ts');
-  const file = join(folder, 'receiver.ts');
-  const receiver = await startReceiver(t, (cwd, port) => {
+  const start = (cwd: string, port: number) => {
     writeFileSync(file, sample.replace('3000', String(port)));
-    const env = { PATH: process.env.PATH, WEBHOOK_SECRET: SECRET };
+    const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret };
     return spawn(process.execPath, [...sourceArguments, file], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  };
+  return startReceiver(t, start, wanted);
+}
+
+test('the receiver for Node stores each event once, and refuses other senders', async (t) => {
+  await checkReceiver(await startNodeReceiver(t, SECRET));
+});
+
+test('the receiver for Node gets events through `webhooks listen`', async (t) => {
+  await using commands = await CommandServer.start({});
+  const [sample = ''] = listSamples(PAGE, 'sh');
+  const port = await freePort();
+  const args = sample.trim().replace('3000', String(port)).split(' ').slice(1);
+  const { child, result } = startRunwire(args, { env: commands.environment });
+  let printed = '';
+  child.stderr?.on('data', (piece) => {
+    printed += piece;
   });
-  await checkReceiver(receiver);
+  await until(() => printed.includes('Ready.') || child.exitCode !== null);
+  const [secret = ''] = /whsec_\S+/.exec(printed) ?? [];
+  const { lines } = await startNodeReceiver(t, secret, port);
+  const run = await commands.server.api.complete({ apiIntegrationId: 'demo', message: 'Hello' });
+  const [line] = await Promise.all([once(lines, 'line'), run.whole()]);
+  assert.match(String(line), /^new run\.completed evt_/);
+  child.kill('SIGINT');
+  const { code, stdout } = await result;
+  assert.equal(code, 130);
+  assert.match(stdout, /^[\d:]{8} {2}run\.completed {2}run_\w+ {2}204 {2}\(\d+ ms\)\n$/);
 });
 
 test('the receiver for Python does too', { skip: (await missingService('python')) ?? false }, async (t) => {

@@ -139,5 +139,7 @@ function module(isAsync: boolean): string {
 /** The generated files of the Python client. */
 export function pythonFiles(): Record<string, string> {
   const files = { '_api.py': module(false), '_async_api.py': module(true) };
+  // No operation answers with an event. It is defined after them, so that types which both use keep the operation's name.
+  models.type({ $ref: 'WebhookEvent#' }, '');
   return { ...files, 'models.py': models.module(banner('JSON values of the API')) };
 }

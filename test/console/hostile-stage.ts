@@ -82,6 +82,7 @@ export async function stageHostileTexts(rig: ConsoleRig): Promise<readonly Hosti
     ...(await stageAccounts(api)),
     ...(await stageMembers(api)),
     ...(await stageFiles(api)),
+    ...(await stageWebhooks(api)),
     ...(await stageChats(api)),
     ...strangePages,
   ];
@@ -138,6 +139,25 @@ async function stageMembers(api: ApiClient): Promise<readonly HostilePage[]> {
     { path: `integrations/${INTEGRATION}/usage?splitBy=agent` },
     { path: `integrations/${INTEGRATION}/usage?member=${encodeURIComponent(getId(FIRST.text))}` },
   ];
+}
+
+/** What callers name is in addresses and descriptions. No host has the address, so every attempt fails. */
+async function stageWebhooks(api: ApiClient): Promise<readonly HostilePage[]> {
+  const webhooks = `integrations/${INTEGRATION}/webhooks`;
+  const hostile = [...NAMES, ...CONTROLS];
+  const pages = hostile.map(async ({ text }): Promise<HostilePage[]> => {
+    const url = `https://evil.invalid/?${encodeURIComponent(text)}`;
+    const { status, body } = await api.post(`/v2/${webhooks}`, { url, description: text });
+    expectEqual('status of a hostile endpoint', status, 201);
+    const path = `${webhooks}/${body.endpointId}`;
+    const tested = await api.post(`/v2/${path}/test`, {});
+    expectEqual('status of a test', tested.status, 202);
+    return [
+      { path, texts: [text] },
+      { path: `${path}/${tested.body.deliveryId}`, texts: ['webhook.test'] },
+    ];
+  });
+  return [{ path: webhooks, marks: getMarks(hostile) }, ...(await Promise.all(pages)).flat()];
 }
 
 /** U+0085 is a control character, which ids may not have. */

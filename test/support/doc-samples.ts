@@ -91,7 +91,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'packages/mcp-sessions/README.md': { ts: 1 },
   'packages/models/README.md': { ts: 1 },
   'packages/sandbox/README.md': { ts: 1 },
-  'docs/webhook-receivers.md': { ts: 2, python: 1 },
+  'docs/webhook-receivers.md': { ts: 2, python: 1, sh: 1 },
 };
 
 /** Pages of packages that have one sample, and what it prints. */

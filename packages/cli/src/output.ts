@@ -119,10 +119,10 @@ export function printTable<Item>(items: readonly Item[], columns: readonly Colum
 export type Fields = Readonly<Record<string, Value>>;
 
 /** Prints one record's fields, one in each line. Fields without a value are left out. */
-export function printFields(fields: Fields): void {
+export function printFields(fields: Fields, printLine: (line: string) => void = print): void {
   const shown = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(...shown.map(([name]) => name.length));
-  for (const [name, value] of shown) print(`${`${name}:`.padEnd(width + 1)} ${cell(value)}`);
+  for (const [name, value] of shown) printLine(`${`${name}:`.padEnd(width + 1)} ${cell(value)}`);
 }
 
 export interface ListOptions {

@@ -18,7 +18,11 @@ const FIELDS: Readonly<Record<string, readonly [...string[], string]>> = {
   chatId: ['CHAT', '--chat', 'chat id'],
   consumerId: ['MEMBER', '--member', 'member id'],
   contentType: ['--type', 'content type'],
+  deliveryId: ['DELIVERY', 'delivery id'],
+  description: ['--description', 'description'],
   email: ['EMAIL', '--email', 'e-mail address'],
+  endpointId: ['ENDPOINT', 'endpoint id'],
+  events: ['--events', 'event types'],
   expiresAt: ['--expires', 'end'],
   expiresInSeconds: ['--expires', 'lifetime'],
   filename: ['--name', 'file name'],
@@ -42,7 +46,10 @@ const FIELDS: Readonly<Record<string, readonly [...string[], string]>> = {
   status: ['--status', 'status'],
   title: ['--title', 'title'],
   to: ['--to', 'end'],
+  type: ['--type', 'type'],
+  types: ['--types', 'types'],
   updatedAfter: ['--after', 'time'],
+  url: ['ADDRESS', '--address', 'address'],
   usageRequestId: ['--request', 'request id'],
   user_context: ['--context', 'context'],
   userContext: ['--context', 'context'],
@@ -61,6 +68,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 const ADVICE: Readonly<Record<string, string>> = {
   chat_not_found: '`runwire chats list` lists the chats',
   consumer_inactive: 'activate it with `runwire members set MEMBER --active`',
+  delivery_not_found: '`runwire webhooks deliveries ENDPOINT` lists the deliveries',
   integration_not_found: '`runwire integrations list` lists yours',
   internal_error: 'its log has the details under this id',
   member_not_found: '`runwire members list` lists the members',
@@ -68,6 +76,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   run_not_found: '`runwire runs` lists the runs',
   run_timeout: 'ask for less, or raise the limit with `runwire integrations update INTEGRATION --set maxRunSeconds=…`',
   sandbox_file_not_found: 'upload it with `runwire upload`, and pass the path that it prints to --file',
+  too_many_webhooks: 'delete one with `runwire webhooks delete ENDPOINT`',
+  webhook_not_found: '`runwire webhooks list` lists the endpoints',
 };
 
 /** Whole sentences, for codes whose fact is about requests too. */

@@ -1,4 +1,4 @@
-import type { RunRequest } from '@runwire/client';
+import type { RunRequest, WebhookEndpoint } from '@runwire/client';
 import { type CliCommand, repeated } from './command.ts';
 import type { IntegrationOptions } from './connection.ts';
 import { UsageError } from './exit-codes.ts';
@@ -67,3 +67,7 @@ export function timeOption(name: string, text: string | undefined): string | und
   }
   return found.toISOString();
 }
+
+/** The field of a request, if the option is used. The server checks the types. */
+export const toEvents = (types: string | undefined) =>
+  types === undefined ? {} : { events: types.split(',') as WebhookEndpoint['events'] };

@@ -40,9 +40,9 @@ export type { Timing } from './timing.ts';
 export type { CallOptions } from './transport.ts';
 export type { UploadOptions, UploadProgress } from './upload.ts';
 export {
+  type VerifiedWebhook,
   type VerifyOptions,
   verifyWebhook,
-  type WebhookEvent,
   type WebhookHeaders,
   WebhookVerificationError,
 } from './webhooks.ts';

@@ -1,15 +1,12 @@
+import type { WebhookEvent } from '@runwire/contract';
 import { invalidRequest, RunwireError } from './errors.ts';
 import { parseObject } from './json.ts';
 
-/** What a webhook reports, and the id by which a receiver recognises an event that it has already handled. */
-export interface WebhookEvent {
+/** A webhook's event, with the id by which a receiver recognises an event that it has already handled. */
+export type VerifiedWebhook = WebhookEvent & {
   /** The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay. */
   readonly eventId: string;
-  readonly type: string;
-  /** When the event happened. */
-  readonly timestamp: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
+};
 
 /** Headers as `Request` has them, or as Node, Express and serverless platforms pass them. Names in any case. */
 export type WebhookHeaders =
@@ -40,7 +37,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   secret: string | readonly string[],
   { toleranceSeconds = 300 }: VerifyOptions = {},
-): Promise<WebhookEvent> {
+): Promise<VerifiedWebhook> {
   const bytes = toBytes(body);
   const keys = [secret].flat().map(toKey);
   if (keys.length === 0) throw invalidRequest('No secret; pass the secret of the endpoint.');
@@ -54,7 +51,7 @@ export async function verifyWebhook(
   }
   const event = parseObject(new TextDecoder().decode(bytes));
   if (typeof event.type !== 'string') throw new WebhookVerificationError('The signed body is not an event.');
-  return { ...event, eventId } as unknown as WebhookEvent;
+  return { ...event, eventId } as unknown as VerifiedWebhook;
 }
 
 function toBytes(body: unknown): Uint8Array<ArrayBuffer> {

@@ -18,6 +18,7 @@ import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
 import { togetherVisits, twoTabsVisit } from './together.ts';
 import { usageVisits } from './usage.ts';
+import { webhookVisits } from './webhooks.ts';
 
 /*
  * To add an area: write `visits/<area>.ts` that exports an array of visits, and add the array here. `checkPage` each page
@@ -38,6 +39,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   members: memberVisits,
   usage: usageVisits,
   files: filesVisits,
+  webhooks: webhookVisits,
   health: healthVisits,
   together: togetherVisits,
   refusals: refusalVisits,

@@ -1,17 +1,15 @@
-import type { ListWebhookDeliveriesParameters, WebhookDelivery, WebhookEndpoint } from '@runwire/client';
-import { Option } from 'commander';
+import type { UpdateWebhookRequest, WebhookEndpoint, WebhookEndpointWithSecret } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { type ListOptions, note, printFields, printJson, printList, time } from '../output.ts';
-import { timeOption } from '../request-options.ts';
+import { type ListOptions, note, print, printFields, printJson, printList, time } from '../output.ts';
+import { toEvents } from '../request-options.ts';
+import { addDeliveryCommands } from './deliveries.ts';
+import { addListenCommand } from './listen.ts';
 
 interface OneOptions extends IntegrationOptions {
   readonly json?: true;
 }
-
-type EventName = WebhookEndpoint['events'][number];
-type Status = NonNullable<ListWebhookDeliveriesParameters['status']>;
 
 interface EndpointOptions extends OneOptions {
   readonly events?: string;
@@ -25,25 +23,27 @@ interface UpdateOptions extends EndpointOptions {
 }
 
 const ONE = 'print the endpoint as JSON';
-const DELIVERY = 'print the delivery as JSON';
-const EVENTS = 'event types with commas between them; default: all';
+const EVENTS = 'types of events, with commas between them; default: all';
 
 export function addWebhookCommands(program: CliCommand, context: Context): void {
-  const webhooks = program
-    .command('webhooks')
-    .explain({ summary: 'addresses that an integration’s events are posted to' });
-  addReadCommands(webhooks, context);
+  const webhooks = program.command('webhooks').explain({ summary: 'the addresses that events are posted to' });
+  addListenCommand(webhooks, context);
+  addListCommand(webhooks, context);
+  addShowCommand(webhooks, context);
   addCreateCommand(webhooks, context);
   addUpdateCommand(webhooks, context);
-  addSecretCommands(webhooks, context);
+  addRotateCommand(webhooks, context);
+  addDeleteCommand(webhooks, context);
   addDeliveryCommands(webhooks, context);
-  addReplayCommand(webhooks, context);
 }
 
-function addReadCommands(webhooks: CliCommand, { env }: Context): void {
+function addListCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
     .command('list')
-    .explain({ summary: 'list webhook endpoints', examples: ['runwire webhooks list'] })
+    .explain({
+      summary: 'list the endpoints of an integration, the newest first',
+      examples: ['runwire webhooks list'],
+    })
     .option('--limit <N>', 'the largest number of endpoints; default: 50', wholeNumber, 50)
     .printsJson('print the endpoints as a JSON array')
     .asksIntegration()
@@ -51,32 +51,25 @@ function addReadCommands(webhooks: CliCommand, { env }: Context): void {
       const client = await connectToIntegration(env, options);
       await printList(client.webhooks.list(), options, [
         { title: 'endpoint', value: ({ endpointId }) => endpointId },
-        { title: 'state', value: stateText },
-        { title: 'events', value: ({ events }) => events.join(',') },
-        { title: 'url', value: ({ url }) => url, canShrink: true },
+        { title: 'state', value: describeState },
+        { title: 'failing since', value: ({ failingSince }) => time(failingSince) },
+        { title: 'events', value: ({ events }) => events.join(', '), canShrink: true },
+        { title: 'address', value: ({ url }) => url, canShrink: true },
+        { title: 'description', value: ({ description }) => description, canShrink: true },
       ]);
     });
+}
+
+function addShowCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
     .command('show')
-    .explain({ summary: 'show a webhook endpoint', examples: ['runwire webhooks show whe_1'] })
+    .explain({ summary: 'show an endpoint', examples: ['runwire webhooks show whe_01m7'] })
     .argument('ENDPOINT')
     .printsJson(ONE)
     .asksIntegration()
     .action(async (endpointId: string, options: OneOptions) => {
       const client = await connectToIntegration(env, options);
-      printEndpoint(await client.webhooks.get({ endpointId }), options);
-    });
-  webhooks
-    .command('delete')
-    .explain({ summary: 'delete a webhook endpoint', examples: ['runwire webhooks delete whe_1'] })
-    .argument('ENDPOINT')
-    .printsJson('print {"deleted"} as JSON')
-    .asksIntegration()
-    .action(async (endpointId: string, { json, ...options }: OneOptions) => {
-      const client = await connectToIntegration(env, options);
-      await client.webhooks.delete({ endpointId });
-      if (json) printJson({ deleted: endpointId });
-      else note(`The endpoint ${endpointId} is deleted.`);
+      printEndpoint(await client.webhooks.get({ endpointId }), options.json === true);
     });
 }
 
@@ -84,18 +77,25 @@ function addCreateCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
     .command('create')
     .explain({
-      summary: 'add a webhook endpoint and print its secret once',
-      examples: ['runwire webhooks create https://example.com/hook --events run.completed,run.failed'],
+      summary: 'create an endpoint and print its secret once',
+      details: [
+        'The address must be https and public, unless RUNWIRE_WEBHOOK_ALLOW of the server allows it.',
+        'Your backend checks signatures with the secret; docs/webhook-receivers.md shows how.',
+      ],
+      examples: [
+        'runwire webhooks create https://example.com/hook',
+        'runwire webhooks create https://example.com/hook --events run.completed,run.failed',
+      ],
     })
-    .argument('URL')
+    .argument('ADDRESS')
     .option('--events <TYPES>', EVENTS)
     .option('--description <TEXT>', 'a note for people')
     .printsJson('print the endpoint with its secret as JSON')
     .asksIntegration()
-    .action(async (url: string, { events, description, ...options }: EndpointOptions) => {
+    .action(async (url: string, { events, description, json, ...options }: EndpointOptions) => {
       const client = await connectToIntegration(env, options);
-      const endpoint = await client.webhooks.create({ url, ...eventFields(events), ...noteFields(description) });
-      printSecret(endpoint, options);
+      const endpoint = await client.webhooks.create({ url, ...toEvents(events), description });
+      printSecret(endpoint, json === true);
     });
 }
 
@@ -103,207 +103,98 @@ function addUpdateCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
     .command('update')
     .explain({
-      summary: 'change, pause or resume a webhook endpoint',
-      details: ['--resume also ends a disablement.'],
-      examples: ['runwire webhooks update whe_1 --pause', 'runwire webhooks update whe_1 --resume'],
+      summary: 'change, pause or resume an endpoint',
+      details: ['Events of a pause are kept: `runwire webhooks replay` sends them later.'],
+      examples: [
+        'runwire webhooks update whe_01m7 --address https://example.com/v2/hook',
+        'runwire webhooks update whe_01m7 --pause',
+        'runwire webhooks update whe_01m7 --resume',
+      ],
     })
     .argument('ENDPOINT')
     .option('--address <URL>', 'another address')
     .option('--events <TYPES>', EVENTS)
     .option('--description <TEXT>', 'a note for people')
-    .option('--pause', 'send nothing')
-    .option('--resume', 'send again')
+    .option('--pause', 'send no events')
+    .option('--resume', 'send events again, after a pause or after the server disabled the endpoint')
     .printsJson(ONE)
     .asksIntegration()
-    .action(
-      async (endpointId: string, { address: url, events, description, pause, resume, ...options }: UpdateOptions) => {
-        if (pause && resume) throw new UsageError('Use either --pause or --resume.');
-        const client = await connectToIntegration(env, options);
-        const fields = {
-          ...(url === undefined ? {} : { url }),
-          ...eventFields(events),
-          ...noteFields(description),
-          ...(pause || resume ? { active: resume === true } : {}),
-        };
-        printEndpoint(await client.webhooks.update({ endpointId, ...fields }), options);
-      },
-    );
+    .action(async (endpointId: string, options: UpdateOptions) => {
+      const fields = getFields(options);
+      const client = await connectToIntegration(env, options);
+      printEndpoint(await client.webhooks.update({ endpointId, ...fields }), options.json === true);
+    });
 }
 
-function addSecretCommands(webhooks: CliCommand, { env }: Context): void {
+function getFields({ address, events, description, pause, resume }: UpdateOptions): UpdateWebhookRequest {
+  if (pause && resume) throw new UsageError('Use either --pause or --resume.');
+  const active = pause || resume ? resume === true : undefined;
+  const fields = { url: address, ...toEvents(events), description, active };
+  if (Object.values(fields).every((value) => value === undefined)) {
+    throw new UsageError('Nothing would change; use --address, --events, --description, --pause or --resume.');
+  }
+  return fields;
+}
+
+function addRotateCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
     .command('rotate')
     .explain({
-      summary: 'make a new secret for a webhook endpoint and print it once',
-      details: ['The secret before it signs too for 24 hours.'],
-      examples: ['runwire webhooks rotate whe_1'],
+      summary: 'make a new secret for an endpoint and print it once',
+      details: ['The new and the old secret both sign for 24 hours.'],
+      examples: ['runwire webhooks rotate whe_01m7'],
     })
     .argument('ENDPOINT')
     .printsJson('print the endpoint with its secret as JSON')
     .asksIntegration()
     .action(async (endpointId: string, options: OneOptions) => {
       const client = await connectToIntegration(env, options);
-      printSecret(await client.webhooks.rotate({ endpointId }), options);
+      printSecret(await client.webhooks.rotate({ endpointId }), options.json === true);
     });
+}
+
+function addDeleteCommand(webhooks: CliCommand, { env }: Context): void {
   webhooks
-    .command('test')
-    .explain({ summary: 'send a `webhook.test`', examples: ['runwire webhooks test whe_1'] })
+    .command('delete')
+    .explain({ summary: 'delete an endpoint with its deliveries', examples: ['runwire webhooks delete whe_01m7'] })
     .argument('ENDPOINT')
-    .printsJson(DELIVERY)
+    .printsJson('print {"deleted"} as JSON')
     .asksIntegration()
     .action(async (endpointId: string, options: OneOptions) => {
       const client = await connectToIntegration(env, options);
-      printDelivery(await client.webhooks.test({ endpointId }), options);
+      await client.webhooks.delete({ endpointId });
+      if (options.json) printJson({ deleted: endpointId });
+      else note(`The endpoint ${endpointId} is deleted.`);
     });
 }
 
-interface DeliveryOptions extends ListOptions, IntegrationOptions {
-  readonly status?: Status;
-  readonly type?: NonNullable<ListWebhookDeliveriesParameters['type']>;
-  readonly from?: string;
-  readonly to?: string;
+function describeState({ active, disabledReason }: WebhookEndpoint): string {
+  if (active) return 'active';
+  return disabledReason === null ? 'paused' : `disabled: ${disabledReason}`;
 }
 
-function addDeliveryCommands(webhooks: CliCommand, { env }: Context): void {
-  webhooks
-    .command('deliveries')
-    .explain({
-      summary: 'list deliveries, the newest first',
-      examples: ['runwire webhooks deliveries whe_1 --status failed'],
-    })
-    .argument('ENDPOINT')
-    .addOption(
-      new Option('--status <STATUS>', 'only these: pending, delivered, failed, skipped').choices([
-        'pending',
-        'delivered',
-        'failed',
-        'skipped',
-      ]),
-    )
-    .option('--type <TYPE>', 'only events with this type')
-    .option('--from <DATE>', 'only deliveries from this day or time on')
-    .option('--to <DATE>', 'only deliveries before this day or time')
-    .option('--limit <N>', 'the largest number of deliveries; default: 50', wholeNumber, 50)
-    .printsJson('print the deliveries as a JSON array')
-    .asksIntegration()
-    .action(async (endpointId: string, { status, type, ...options }: DeliveryOptions) => {
-      const period = { from: timeOption('--from', options.from), to: timeOption('--to', options.to) };
-      const client = await connectToIntegration(env, options);
-      await printList(client.webhooks.deliveries({ endpointId, status, type, ...period }), options, [
-        { title: 'delivery', value: ({ deliveryId }) => deliveryId },
-        { title: 'created', value: ({ createdAt }) => time(createdAt) },
-        { title: 'status', value: ({ status }) => status },
-        { title: 'attempts', value: ({ attempts }) => attempts },
-        { title: 'answer', value: ({ lastStatus }) => lastStatus },
-        { title: 'type', value: ({ type }) => type },
-        { title: 'error', value: ({ lastError }) => lastError, canShrink: true },
-      ]);
-    });
-  webhooks
-    .command('delivery')
-    .explain({
-      summary: 'show a delivery with what was posted and answered',
-      examples: ['runwire webhooks delivery whe_1 whd_1'],
-    })
-    .argument('ENDPOINT')
-    .argument('DELIVERY')
-    .printsJson(DELIVERY)
-    .asksIntegration()
-    .action(async (endpointId: string, deliveryId: string, options: OneOptions) => {
-      const client = await connectToIntegration(env, options);
-      const delivery = await client.webhooks.delivery({ endpointId, deliveryId });
-      if (options.json) return printJson(delivery);
-      printFields({ ...deliveryFields(delivery), 'answer text': delivery.answer, body: delivery.body });
-    });
-  webhooks
-    .command('redeliver')
-    .explain({
-      summary: 'send a delivery’s event once more',
-      examples: ['runwire webhooks redeliver whe_1 whd_1'],
-    })
-    .argument('ENDPOINT')
-    .argument('DELIVERY')
-    .printsJson(DELIVERY)
-    .asksIntegration()
-    .action(async (endpointId: string, deliveryId: string, options: OneOptions) => {
-      const client = await connectToIntegration(env, options);
-      printDelivery(await client.webhooks.redeliver({ endpointId, deliveryId }), options);
-    });
+function printSecret(endpoint: WebhookEndpointWithSecret, isJson: boolean): void {
+  if (isJson) {
+    printJson(endpoint);
+    return;
+  }
+  print(endpoint.secret);
+  note(`The endpoint is ${endpoint.endpointId}. The secret is not shown again.`);
 }
 
-function addReplayCommand(webhooks: CliCommand, { env }: Context): void {
-  webhooks
-    .command('replay')
-    .explain({
-      summary: 'send stored events once more',
-      examples: ['runwire webhooks replay whe_1 --from 2026-11-01 --to 2026-11-02'],
-    })
-    .argument('ENDPOINT')
-    .requiredOption('--from <DATE>', 'events from this day or time on')
-    .requiredOption('--to <DATE>', 'events before this day or time')
-    .option('--types <TYPES>', 'only these types, with commas between them')
-    .printsJson('print {"deliveries"} as JSON')
-    .asksIntegration()
-    .action(
-      async (
-        endpointId: string,
-        { types, ...options }: OneOptions & { readonly from: string; readonly to: string; readonly types?: string },
-      ) => {
-        const from = timeOption('--from', options.from) ?? '';
-        const to = timeOption('--to', options.to) ?? '';
-        const client = await connectToIntegration(env, options);
-        const chosen = types === undefined ? {} : { types: types.split(',') as Exclude<EventName, '*'>[] };
-        const replay = await client.webhooks.replay({ endpointId, from, to, ...chosen });
-        if (options.json) return printJson(replay);
-        note(`New deliveries: ${replay.deliveries}.`);
-      },
-    );
+function printEndpoint(endpoint: WebhookEndpoint, isJson: boolean): void {
+  if (isJson) {
+    printJson(endpoint);
+    return;
+  }
+  printFields({
+    endpoint: endpoint.endpointId,
+    address: endpoint.url ?? 'none',
+    state: describeState(endpoint),
+    'failing since': time(endpoint.failingSince),
+    events: endpoint.events.join(', '),
+    description: endpoint.description,
+    created: time(endpoint.createdAt),
+    updated: time(endpoint.updatedAt),
+  });
 }
-
-const eventFields = (text: string | undefined) =>
-  text === undefined ? {} : { events: text.split(',') as EventName[] };
-const noteFields = (description: string | undefined) => (description === undefined ? {} : { description });
-
-const stateText = ({ active, disabledReason, failingSince }: WebhookEndpoint) =>
-  active ? (failingSince === null ? 'active' : 'active, failing') : (disabledReason ?? 'paused');
-
-function printEndpoint(endpoint: WebhookEndpoint, { json }: { readonly json?: true }): void {
-  if (json) printJson(endpoint);
-  else printFields(endpointFields(endpoint));
-}
-
-function printSecret(
-  { secret, ...endpoint }: WebhookEndpoint & { readonly secret: string },
-  { json }: { readonly json?: true },
-): void {
-  if (json) printJson({ ...endpoint, secret });
-  else printFields({ ...endpointFields(endpoint), secret });
-}
-
-const endpointFields = (endpoint: WebhookEndpoint) => ({
-  endpoint: endpoint.endpointId,
-  url: endpoint.url,
-  events: endpoint.events.join(', '),
-  description: endpoint.description,
-  state: stateText(endpoint),
-  'failing since': time(endpoint.failingSince),
-  created: time(endpoint.createdAt),
-});
-
-function printDelivery(delivery: WebhookDelivery, { json }: { readonly json?: true }): void {
-  if (json) printJson(delivery);
-  else printFields(deliveryFields(delivery));
-}
-
-const deliveryFields = (delivery: WebhookDelivery) => ({
-  delivery: delivery.deliveryId,
-  event: delivery.eventId,
-  type: delivery.type,
-  run: delivery.runId,
-  status: delivery.status,
-  attempts: delivery.attempts,
-  'next attempt': time(delivery.nextAttemptAt),
-  answer: delivery.lastStatus,
-  error: delivery.lastError,
-  delivered: time(delivery.deliveredAt),
-});

@@ -54,7 +54,17 @@ from ._types import (
 )
 from ._upload import OnProgress
 from ._views import AsyncRun, Run
-from ._webhooks import WebhookEvent, WebhookHeaders, verify_webhook
+from ._webhooks import (
+    VerifiedAgencyEvent,
+    VerifiedAllowanceEvent,
+    VerifiedRunEvent,
+    VerifiedScheduleEvent,
+    VerifiedTestEvent,
+    VerifiedUploadEvent,
+    VerifiedWebhook,
+    WebhookHeaders,
+    verify_webhook,
+)
 
 __all__ = [
     "Admission",
@@ -118,7 +128,13 @@ __all__ = [
     "ToolProgress",
     "Tools",
     "UploadError",
-    "WebhookEvent",
+    "VerifiedAgencyEvent",
+    "VerifiedAllowanceEvent",
+    "VerifiedRunEvent",
+    "VerifiedScheduleEvent",
+    "VerifiedTestEvent",
+    "VerifiedUploadEvent",
+    "VerifiedWebhook",
     "WebhookHeaders",
     "WebhookVerificationError",
     "verify_webhook",

@@ -9,20 +9,63 @@ import hmac
 import json
 import re
 import time
-from typing import Any, Iterable, Protocol, Sequence, TypedDict
+from typing import Any, Iterable, Protocol, Sequence
 
+from . import models
 from ._errors import WebhookVerificationError
 
 
-class WebhookEvent(TypedDict):
-    """What a webhook reports, and the id by which a receiver recognises an event that it has already handled."""
+class VerifiedRunEvent(models.WebhookRunEvent):
+    """A `WebhookRunEvent` with its id."""
 
     eventId: str
     """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
-    type: str
-    timestamp: str
-    """When the event happened."""
-    data: dict[str, Any]
+
+
+class VerifiedAllowanceEvent(models.WebhookAllowanceEvent):
+    """A `WebhookAllowanceEvent` with its id."""
+
+    eventId: str
+    """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
+
+
+class VerifiedUploadEvent(models.WebhookUploadEvent):
+    """A `WebhookUploadEvent` with its id."""
+
+    eventId: str
+    """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
+
+
+class VerifiedAgencyEvent(models.WebhookAgencyEvent):
+    """A `WebhookAgencyEvent` with its id."""
+
+    eventId: str
+    """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
+
+
+class VerifiedScheduleEvent(models.WebhookScheduleEvent):
+    """A `WebhookScheduleEvent` with its id."""
+
+    eventId: str
+    """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
+
+
+class VerifiedTestEvent(models.WebhookTestEvent):
+    """A `WebhookTestEvent` with its id."""
+
+    eventId: str
+    """The header `webhook-id`: the same for every attempt, endpoint, redelivery and replay."""
+
+
+VerifiedWebhook = (
+    VerifiedRunEvent
+    | VerifiedAllowanceEvent
+    | VerifiedUploadEvent
+    | VerifiedAgencyEvent
+    | VerifiedScheduleEvent
+    | VerifiedTestEvent
+)
+"""An event with the id by which a receiver recognises an event that it has already handled. `type` tells which."""
 
 
 class WebhookHeaders(Protocol):
@@ -38,7 +81,7 @@ def verify_webhook(
     secret: str | Sequence[str],
     *,
     tolerance_seconds: float = 300,
-) -> WebhookEvent:
+) -> VerifiedWebhook:
     """Checks that a webhook is from the server and returns its event. Raises a `WebhookVerificationError` if not.
 
     `body` is the request's body as it arrived, before any parser: other bytes have another signature. During a rotation
@@ -72,7 +115,7 @@ def verify_webhook(
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
         raise WebhookVerificationError("The signed body is not an event.")
     verified: Any = {**event, "eventId": event_id}
-    answer: WebhookEvent = verified
+    answer: VerifiedWebhook = verified
     return answer
 
 

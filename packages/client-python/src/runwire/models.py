@@ -1269,6 +1269,72 @@ class UserHistoryItem(_UserHistoryItemRequired, total=False):
     """Attachments, at most 20 in all items together."""
 
 
+class WebhookAgencyEvent(TypedDict):
+    """An edit or a start broke the integration’s agency. Sent once for each agency and fault."""
+
+    type: Literal["agency.broken"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookAgencyEventData
+    """What the event is about."""
+
+
+class WebhookAgencyEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    agency: str
+    """The agency’s name."""
+    error: WebhookAgencyEventDataError
+    """What is wrong with the agency."""
+
+
+class WebhookAgencyEventDataError(TypedDict):
+    """What is wrong with the agency."""
+
+    message: str
+    """The first fault, in one line."""
+    faults: list[WebhookAgencyEventDataErrorFaultsItem]
+    """At most ten faults."""
+
+
+class WebhookAgencyEventDataErrorFaultsItem(TypedDict):
+    """A fault."""
+
+    file: str
+    """The file, by its path from the agency’s folder."""
+    line: int | None
+    """The line, from 1. Null if the fault is not in a text."""
+    column: int | None
+    """The column, from 1. Null if the fault is not in a text."""
+    message: str
+    """What is wrong, and what to write."""
+
+
+class WebhookAllowanceEvent(TypedDict):
+    """A member has used up its allowance. Sent once for each member and period."""
+
+    type: Literal["member.allowance_exhausted"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookAllowanceEventData
+    """What the event is about."""
+
+
+class WebhookAllowanceEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    consumerId: str
+    """The member."""
+    allowance: Allowance
+    """"""
+
+
 class WebhookDelivery(TypedDict):
     """An event on its way to an endpoint."""
 
@@ -1412,6 +1478,151 @@ class WebhookReplay(TypedDict):
     """How many deliveries were made."""
 
 
+class WebhookRunEvent(TypedDict):
+    """A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions."""
+
+    type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookRunEventData
+    """What the event is about."""
+
+
+class WebhookRunEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    runId: str
+    """The run’s identifier."""
+    chatId: str
+    """The chat’s identifier."""
+    chatDeleted: bool
+    """True if the chat was deleted."""
+    consumerId: str | None
+    """The member that the run was started for. Null if the request named none."""
+    usageRequestId: str | None
+    """The request’s `usageRequestId`. Null if it had none."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """How the run ended."""
+    cancelRequested: Literal["immediate", "after_step"] | None
+    """How the run was asked to stop. Null if it was not asked."""
+    agent: str
+    """The agent that the run was started at."""
+    agencyVersion: str | None
+    """The agency’s hash when the run was started. Null if it is not known."""
+    attempt: int
+    """The attempt that ended the run."""
+    lastEventId: int
+    """The last event’s id in the stream."""
+    createdAt: str
+    """When the run was admitted."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started."""
+    completedAt: str
+    """When the run ended."""
+    firstTokenMs: int | None
+    """From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not
+    known.
+    """
+    error: RunError | None
+    """Why the run failed. Null if it did not fail."""
+    continues: str | None
+    """The run whose questions this one settled. Null if it settled none."""
+    pending: list[WebhookRunEventDataPendingItem]
+    """The run’s open questions."""
+    usage: Usage
+    """"""
+    charged: RunUsageRecordCharged | None
+    """What the run was charged. Null while it runs, and if allowances were off."""
+    byModel: list[RunUsageRecordByModelItem]
+    """The same tokens, by model."""
+
+
+class WebhookRunEventDataPendingItem(TypedDict):
+    """An open question, without its call’s arguments."""
+
+    questionId: str
+    """The question’s identifier, for `answers`."""
+    kind: Literal["approval", "tool"]
+    """Who must act."""
+    callId: str
+    """The call’s id."""
+    agent: str
+    """The agent that made the call."""
+    callerAgent: str | None
+    """The agent that asked it. Null if the user asked."""
+    tool: str
+    """The tool’s name."""
+
+
+class WebhookScheduleEvent(TypedDict):
+    """The server paused a schedule."""
+
+    type: Literal["schedule.paused"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookScheduleEventData
+    """What the event is about."""
+
+
+class WebhookScheduleEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    scheduleId: str
+    """The schedule’s identifier."""
+    pausedReason: str
+    """Why it was paused."""
+
+
+class WebhookTestEvent(TypedDict):
+    """Sent on request, to try an endpoint."""
+
+    type: Literal["webhook.test"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookTestEventData
+    """What the event is about."""
+
+
+class WebhookTestEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    endpointId: str
+    """The endpoint’s identifier."""
+
+
+class WebhookUploadEvent(TypedDict):
+    """An upload was published as a file."""
+
+    type: Literal["upload.completed"]
+    """The event’s type."""
+    timestamp: str
+    """When the event happened."""
+    data: WebhookUploadEventData
+    """What the event is about."""
+
+
+class WebhookUploadEventData(TypedDict):
+    """What the event is about."""
+
+    apiIntegrationId: str
+    """The integration’s identifier."""
+    path: str
+    """The file’s path."""
+    size: int
+    """Size in bytes."""
+    contentType: str
+    """The file’s media type."""
+
+
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
 """A part from an earlier conversation, discriminated by `role`."""
 
@@ -1422,3 +1633,7 @@ Attachment = FileAttachment | ImageAttachment
 
 UsageRecord = RunUsageRecord | Adjustment
 """The usage of a run or a correction, discriminated by `kind`."""
+
+
+WebhookEvent = WebhookRunEvent | WebhookAllowanceEvent | WebhookUploadEvent | WebhookAgencyEvent | WebhookScheduleEvent | WebhookTestEvent
+"""What is posted to an endpoint, discriminated by `type`."""

@@ -143,6 +143,25 @@ const files = createRoute({
   component: lazyPage(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/webhooks',
+  component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+
+const webhookEndpoint = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/webhooks/$endpoint',
+  validateSearch: searchFields('status', 'type', 'from', 'to'),
+  component: lazyPage(() => import('../pages/webhooks/endpoint-page.tsx'), 'EndpointPage'),
+});
+
+const webhookDelivery = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/webhooks/$endpoint/$delivery',
+  component: lazyPage(() => import('../pages/webhooks/delivery-page.tsx'), 'DeliveryPage'),
+});
+
 const agencies = createRoute({
   getParentRoute: () => signedIn,
   path: '/agencies',
@@ -210,6 +229,9 @@ export const router = createRouter({
       member,
       usage,
       files,
+      webhooks,
+      webhookEndpoint,
+      webhookDelivery,
       agencies,
       agency,
       keys,

@@ -109,8 +109,8 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
   );
 }
 
-/** `member` of `members`. */
-const oneOf = (many: string) => (many === 'people' ? 'person' : many.replace(/s$/, ''));
+/** `member` of `members`, `delivery` of `deliveries`. */
+const oneOf = (many: string) => (many === 'people' ? 'person' : many.replace(/ies$/, 'y').replace(/s$/, ''));
 
 interface DataRowProps {
   readonly row: unknown;

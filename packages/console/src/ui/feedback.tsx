@@ -53,6 +53,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   alive: 'good',
   draining: 'warn',
   dead: 'bad',
+  pending: 'active',
+  delivered: 'good',
 };
 
 interface StatusProps {
@@ -61,7 +63,7 @@ interface StatusProps {
   readonly count?: number;
 }
 
-/** A run's status, a step, a message, an MCP server, a process or a node, always with the same colour. */
+/** A run's status, a step, a message, an MCP server, a process, a node or a delivery, always with the same colour. */
 export function Status({ status, count }: StatusProps) {
   return <Badge tone={TONES[status] ?? 'neutral'}>{count === undefined ? status : `${count} ${status}`}</Badge>;
 }

@@ -7,7 +7,7 @@ import { EventOutbox } from '@runwire/server/src/webhooks/event-outbox.ts';
 import { WebhookSecrets } from '@runwire/server/src/webhooks/webhook-secrets.ts';
 import { rows } from './tampered-store.ts';
 
-/** Stores events in a transaction of their own, half a second later. */
+/** Stores events in a transaction of its own, after what they report. */
 function storeBeside(): Overrides {
   const stores: Store[] = [];
   const { record } = EventOutbox.prototype;

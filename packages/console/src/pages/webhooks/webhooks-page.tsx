@@ -1,0 +1,101 @@
+import type { WebhookEndpoint } from '@runwire/client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { wholeList } from '../../app/paged-list.ts';
+import { shorten } from '../../lib/shorten.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CreateEndpointDialog } from './create-endpoint-dialog.tsx';
+import { EndpointState } from './endpoint-state.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+import { endpointsQuery, webhooksKey } from './webhook-queries.ts';
+import './webhooks.css';
+
+type OpenDialog = 'create' | { readonly endpointId: string; readonly secret: string };
+
+const listColumns = (integration: string): readonly Column<WebhookEndpoint>[] => [
+  {
+    title: 'Endpoint',
+    share: 2.5,
+    cell: ({ endpointId, url, description }) => (
+      <Link to="/integrations/$integration/webhooks/$endpoint" params={{ integration, endpoint: endpointId }}>
+        <bdi>{shorten(description ?? url ?? 'No address')}</bdi>
+        <span className="visually-hidden">, {endpointId}</span>
+      </Link>
+    ),
+  },
+  { title: 'State', cell: EndpointState },
+  {
+    title: 'Address',
+    share: 2,
+    isMinor: true,
+    cell: ({ url }) => (url === null ? <Nothing /> : <bdi>{shorten(url)}</bdi>),
+  },
+  { title: 'Events', share: 1.5, isMinor: true, cell: ({ events }) => describeEvents(events) },
+  { title: 'Created', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
+];
+
+const describeEvents = ([first, ...others]: WebhookEndpoint['events']) => {
+  if (first === '*') return 'all';
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+};
+
+export function WebhooksPage() {
+  const { integration } = useParams({ from: '/signed-in/integrations/$integration/webhooks' });
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const list = wholeList(useQuery(endpointsQuery(integration)));
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const create = (
+    <button type="button" className="button button-primary" onClick={() => setDialog('create')}>
+      Add endpoint
+    </button>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      lead="Events of this integration are posted to these addresses, signed, until they are accepted."
+      {...(list.rows.length === 0 ? {} : { actions: create })}
+    >
+      <DataTable
+        what="endpoints"
+        list={list}
+        columns={listColumns(integration)}
+        rowKey={({ endpointId }) => endpointId}
+        empty={
+          <EmptyState title="No endpoints yet">
+            <p>
+              Add the address of your backend that shall know when a run ends. While you develop,{' '}
+              <code>runwire webhooks listen</code> forwards events to your machine.
+            </p>
+            {create}
+          </EmptyState>
+        }
+      />
+      {dialog === 'create' && (
+        <CreateEndpointDialog
+          integration={integration}
+          onClose={() => setDialog(null)}
+          onCreated={({ endpointId, secret }) => {
+            setDialog({ endpointId, secret });
+            void client.invalidateQueries({ queryKey: webhooksKey(integration) });
+          }}
+        />
+      )}
+      {dialog !== null && dialog !== 'create' && (
+        <SecretDialog
+          secret={dialog.secret}
+          isRotated={false}
+          onClose={() => {
+            const params = { integration, endpoint: dialog.endpointId };
+            void navigate({ to: '/integrations/$integration/webhooks/$endpoint', params });
+          }}
+        />
+      )}
+    </Page>
+  );
+}
