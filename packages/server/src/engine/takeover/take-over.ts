@@ -36,6 +36,7 @@ import {
   storedMessage,
   storeOpening,
   voidItems,
+  voidOutputs,
 } from './stored-run.ts';
 
 /*
@@ -193,7 +194,11 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   if (meta?.id === keptId) await storeOpening(tx, runId, meta);
   const id = attemptBase(attempt) + 1;
   const voided = voidItems(events, journal, keptId);
-  const shown = voided.length === 0 ? {} : { voidItems: voided };
+  const outputs = voidOutputs(events, keptId);
+  const shown = {
+    ...(voided.length === 0 ? {} : { voidItems: voided }),
+    ...(outputs.length === 0 ? {} : { voidOutputs: outputs }),
+  };
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, ...shown, id };
   await storeOpening(tx, runId, opening);
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
