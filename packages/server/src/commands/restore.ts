@@ -126,7 +126,7 @@ async function restoreBackup(config: Config, secrets: Secrets, from: string): Pr
     );
   }
   // Runs that were in progress when the backup was taken did not crash.
-  const tables = await copyInstallation(backup, target, NODE_RELEASED);
+  const tables = await copyInstallation(backup, target, NODE_RELEASED, Date.now());
   await insertMark(target, location);
   if (secret !== null && settings === null) await writeDurably(folder.secretFile, `${secret}\n`);
   if (secret !== null && settings !== null) await insertSecret(target, secret);

@@ -33,7 +33,7 @@ export async function compose(
   const { engine, streams, eventLog, admission } = runs;
 
   const erasure = openErasure(foundation, runs);
-  const schedules = openSchedules(foundation, accounts, runs);
+  const schedules = openSchedules(foundation, accounts, runs, webhooks);
   const { newBudget } = accounts;
   const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
   const probes = {

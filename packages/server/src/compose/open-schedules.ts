@@ -7,9 +7,15 @@ import { anySchedule } from '../store/queries/schedules.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
 import type { OpenedRuns } from './open-runs.ts';
+import type { OpenedWebhooks } from './open-webhooks.ts';
 
 /** Opens what starts runs by the clock. The loop and the sweep begin when they are started. */
-export function openSchedules(foundation: Foundation, { changes, pages }: OpenedAccounts, { admission }: OpenedRuns) {
+export function openSchedules(
+  foundation: Foundation,
+  { changes, pages }: OpenedAccounts,
+  { admission }: OpenedRuns,
+  { outbox }: Pick<OpenedWebhooks, 'outbox'>,
+) {
   const { store, config, limits, life, earlierNodes, now, logger, stack } = foundation;
   const readRequest: ReadRequest = (request, about) => scheduledCompletion(request, about, limits, config.fetchAllow);
   const admit = admission.admit.bind(admission);
@@ -24,7 +30,11 @@ export function openSchedules(foundation: Foundation, { changes, pages }: Opened
       hasSchedules: () => known.get('any', async () => (await store.reads.all(anySchedule, {})).length > 0),
       isDraining: () => life.isDraining,
       now,
-      onPaused: async () => {},
+      onPaused: (tx, { integration_id: integrationId, schedule_id: scheduleId }, pausedReason) =>
+        outbox.record(tx, integrationId, ['schedule.paused'], () => [
+          { type: 'schedule.paused', data: { scheduleId, pausedReason } },
+        ]),
+      onPauseStored: ({ integration_id: integrationId }) => outbox.committed(integrationId),
       periodMs: limits.schedulesMs,
       logger,
     }),

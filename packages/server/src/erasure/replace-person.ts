@@ -23,6 +23,7 @@ import { rangeBelow } from '../store/queries/files.ts';
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
+import { deleteSchedulesOfPerson, deleteTicksOfPerson } from '../store/queries/schedules.ts';
 import { deletePersonsChecks } from '../store/queries/webhook-checks.ts';
 import {
   deletePathDeliveries,
@@ -57,6 +58,9 @@ export async function replaceEarly(
       const person = await refusedPerson(tx, erasure);
       if (person !== null) await work(tx, person);
     });
+  for (let deleted = PAGE; !isClosed() && deleted === PAGE; ) {
+    deleted = await store.transact('erasure', (tx) => tx.run(deleteTicksOfPerson, page));
+  }
   while (!isClosed() && (await store.reads.all(runsOfPerson, page)).length === PAGE) {
     await replace(async (tx, person) => void (await tx.run(replaceRuns, replacement(person, erasure, PAGE))));
   }
@@ -108,6 +112,8 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   while ((await replaceChats(tx, ids, person, erasedId, TOGETHER)) === TOGETHER);
   while ((await tx.run(replaceRuns, replacement(person, erasure, TOGETHER))) === TOGETHER);
   await tx.run(replaceAdjustments, { ...person, erasedId });
+  while ((await tx.run(deleteTicksOfPerson, { ...person, limit: TOGETHER })) === TOGETHER);
+  await tx.run(deleteSchedulesOfPerson, person);
   await tx.run(addUsageDays, { ...person, erasedId });
   await tx.run(markUsageDaysMoved, person);
   await tx.run(deleteUsageDays, person);

@@ -25,6 +25,8 @@ export interface WorkDeps extends AdmitTickDeps {
   readonly now: () => number;
   /** Called in the transaction that pauses a schedule. */
   readonly onPaused: (tx: Tx, schedule: ClaimedSchedule, reason: string) => Promise<void>;
+  /** Called after its commit. */
+  readonly onPauseStored: (schedule: ClaimedSchedule) => void;
 }
 
 /** The last tick of a schedule, its next one, and the failures so far. */
@@ -100,19 +102,21 @@ function toRetry(
 }
 
 /** Stores a step. Resolves to false if this node has lost the schedule; a run is recorded all the same. */
-function move(deps: WorkDeps, row: ClaimedSchedule, change: Change): Promise<boolean> {
-  const { store, nodeId, now, onPaused } = deps;
+async function move(deps: WorkDeps, row: ClaimedSchedule, change: Change): Promise<boolean> {
+  const { store, nodeId, now } = deps;
   const { tick } = change;
   const progress = toProgress(row, change, nodeId, now());
   const reason = progress.paused_reason;
-  return store.transact('schedule', async (tx) => {
-    const isOurs = (await tx.run(moveSchedule, { ...progress, nodeId })) === 1;
-    if (tick !== undefined && (isOurs || tick.outcome.kind === 'run')) {
+  const isOurs = await store.transact('schedule', async (tx) => {
+    const moved = (await tx.run(moveSchedule, { ...progress, nodeId })) === 1;
+    if (tick !== undefined && (moved || tick.outcome.kind === 'run')) {
       await tx.run(recordTick, toRecord(row, tick, now()));
     }
-    if (isOurs && reason !== null) await onPaused(tx, row, reason);
-    return isOurs;
+    if (moved && reason !== null) await deps.onPaused(tx, row, reason);
+    return moved;
   });
+  if (isOurs && reason !== null) deps.onPauseStored(row);
+  return isOurs;
 }
 
 function toRecord(row: ClaimedSchedule, { tickMs, outcome }: NonNullable<Change['tick']>, now: number) {

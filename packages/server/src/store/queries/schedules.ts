@@ -3,6 +3,7 @@ import type { IntegrationId, ScheduleId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, statement } from '../statement.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
+import { raw } from './raw.ts';
 import { soughtId } from './sought-id.ts';
 
 type Db = Kysely<Schema>;
@@ -130,4 +131,30 @@ export const listTicks = (filter: Page & { readonly scheduleId: ScheduleId }) =>
 
 export const anySchedule = statement('any schedule', (db, _: Record<string, never>) =>
   db.selectFrom('schedules').select('schedule_id').limit(1),
+);
+
+interface PersonOfSchedule {
+  readonly integrationId: IntegrationId;
+  readonly consumerId: string;
+}
+
+/** The schedules whose request names the person. */
+export const deleteSchedulesOfPerson = statement(
+  'delete schedules of person',
+  (db, p: PersonOfSchedule) =>
+    db.deleteFrom('schedules').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+  { overwrites: true },
+);
+
+/** Some ticks of these schedules. Call it before the schedules are deleted. */
+export const deleteTicksOfPerson = statement(
+  'delete ticks of person',
+  (db, p: PersonOfSchedule & { limit: number }) =>
+    raw<never>(
+      db,
+      sql<never>`delete from schedule_ticks where (schedule_id, tick_at) in (
+        select t.schedule_id, t.tick_at from schedules s join schedule_ticks t on t.schedule_id = s.schedule_id
+        where s.integration_id = ${p.integrationId} and s.consumer_id = ${p.consumerId} limit ${p.limit})`,
+    ),
+  { overwrites: true },
 );

@@ -18,12 +18,13 @@ export class CopyDiffers extends Error {
  * by the migrations of the source's version, filled, and then migrated to this version.
  *
  * `aliveBecomes` is the new state of nodes that were alive. No such node exists in the copy. This state decides whether
- * their unfinished runs are taken over as crashed or as released.
+ * their unfinished runs are taken over as crashed or as released. With `restoredAt`, schedules continue after this time.
  */
 export async function copyInstallation(
   source: Snapshot,
   target: Target,
   aliveBecomes: number,
+  restoredAt: number | null = null,
 ): Promise<readonly CopiedTable[]> {
   const level = (await source.migrations()).at(-1);
   if (level === undefined) throw new CopyDiffers('The source has no tables.');
@@ -39,7 +40,12 @@ export async function copyInstallation(
         `The table ${table} has other columns than migration ${level} defines; nothing was copied.`,
       );
     }
-    const asCopied = table === 'nodes' ? nodesAway(columns, aliveBecomes) : (row: Row) => row;
+    const asCopied =
+      table === 'nodes'
+        ? nodesAway(columns, aliveBecomes)
+        : table === 'schedules' && restoredAt !== null
+          ? continuedSchedules(columns, restoredAt)
+          : (row: Row) => row;
     const given = new TableDigest();
     for await (const rows of source.rows(table, columns)) {
       const stored = rows.map((row) => target.storable(asCopied(row)));
@@ -61,4 +67,21 @@ export async function copyInstallation(
 function nodesAway(columns: readonly string[], aliveBecomes: number): (row: Row) => Row {
   const index = columns.indexOf('dead');
   return (row) => (row[index] === NODE_ALIVE ? row.with(index, aliveBecomes) : row);
+}
+
+/**
+ * Ticks that ran after the backup are not run again, and ticks between the backup and the restore are not made up for. A node
+ * finds the next tick when it looks at the schedule.
+ */
+function continuedSchedules(columns: readonly string[], restoredAt: number): (row: Row) => Row {
+  const index = (column: string) => columns.indexOf(column);
+  return (row) => {
+    const free = row.with(index('claimed_by'), null).with(index('last_tick_at'), restoredAt);
+    if (row[index('due_at')] === null) return free;
+    return free
+      .with(index('next_tick_at'), null)
+      .with(index('due_at'), restoredAt)
+      .with(index('tries'), 0)
+      .with(index('retry_code'), null);
+  };
 }
