@@ -3,7 +3,7 @@ import type { Proof } from './proof.ts';
 /** The promises of forks and of the compatible APIs. */
 export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
   'openai-api': {
-    files: ['test/openai-api.test.ts'],
+    files: ['test/openai-api.test.ts', 'test/openai-restarts.test.ts'],
     test: 'each client asks once, shows the answer, and executes no tool of the server',
     minutes: 3,
     faults: {

@@ -76,6 +76,7 @@ const SWEPT_TABLES = [
   'compacted_chunks',
   'shared_runs',
   'asked_questions',
+  'transient_chats',
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {

@@ -307,6 +307,10 @@ function tests(store: StoreName): void {
     const id = (await answer).headers.get('x-chat-id');
     assert.equal(await own.server.server.probes.sweepTransients(), 0);
     assert.equal((await own.api.get(`${below}/chats/${id}`)).status, 200);
+    const marks = () => askStore(own.server.dataDir, 'select chat_key from transient_chats');
+    assert.equal((await marks()).length, 1);
+    assert.equal((await own.api.delete(`${below}/chats/${id}`)).status, 204);
+    assert.deepEqual(await marks(), [], 'its mark is deleted with a chat');
   });
 
   test('a run that is taken over has its instructions and its history', async (t) => {

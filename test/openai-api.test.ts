@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, OpenAIProvider, Runner } from '@openai/agents';
+import type { ModelCall } from '@runwire/test-kit';
+import { SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { generateText, streamText } from 'ai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { cites } from '../requirements/cite.ts';
+import { attachmentsShown } from './support/attachment-rig.ts';
 import { Cluster } from './support/cluster.ts';
-import { everything, RUN_KINDS } from './support/openai-runs.ts';
+import { everything, FILE_PARTS, RUN_KINDS } from './support/openai-runs.ts';
 import { clientAt, openaiClient, readAll, team } from './support/openai-team.ts';
 import { play } from './support/play.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -56,6 +60,37 @@ test('each client asks once, shows the answer, and executes no tool of the serve
         : (await generateText({ model, prompt: 'Hi' })).text;
     });
   }
+  const pdf = readFileSync(new URL('../packages/documents/src/fixtures/libreoffice.pdf', import.meta.url));
+  const image = `data:image/png;base64,${SAMPLE_IMAGES['image/png']}`;
+  const askWithFiles = async (name: string, answer: Parameters<typeof ask>[1]) => {
+    const before = rig.controller.calls.length;
+    await ask(`${name}, images and files`, answer);
+    const shown = attachmentsShown(rig.controller.calls[before] as ModelCall).flat();
+    expectEqual(`${name}: attachments`, shown.map(({ kind }) => kind).toSorted(), ['image', 'text']);
+  };
+  await askWithFiles('openai', async ({ client }) => {
+    return (await client.responses.create({ input: [{ role: 'user', content: FILE_PARTS }] })).output_text;
+  });
+  await askWithFiles('@openai/agents', async ({ client }) => {
+    const modelProvider = new OpenAIProvider({ openAIClient: client as never, useResponses: true });
+    const content = [
+      { type: 'input_text' as const, text: 'Look.' },
+      { type: 'input_image' as const, image },
+      { type: 'input_file' as const, filename: 'a.pdf', file: `data:application/pdf;base64,${pdf.toString('base64')}` },
+    ];
+    const agent = new Agent({ name: 'Outside', model: 'Lead' });
+    const runner = new Runner({ modelProvider, tracingDisabled: true });
+    return (await runner.run(agent, [{ role: 'user', content }])).finalOutput;
+  });
+  await askWithFiles('@ai-sdk/openai', async ({ baseURL, apiKey }) => {
+    const model = createOpenAI({ baseURL, apiKey })('Lead');
+    const content = [
+      { type: 'text' as const, text: 'Look.' },
+      { type: 'file' as const, mediaType: 'image/png', data: SAMPLE_IMAGES['image/png'] },
+      { type: 'file' as const, mediaType: 'application/pdf', filename: 'a.pdf', data: pdf },
+    ];
+    return (await generateText({ model, messages: [{ role: 'user', content }] })).text;
+  });
 });
 
 const skip = (await missingService('postgres')) ?? false;

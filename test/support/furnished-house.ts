@@ -66,6 +66,15 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   for (const chatId of ['talk', 'asks']) {
     assert.equal((await api.post(`${PATH}/chats/${chatId}/fork`, { chatId: `${chatId} 2` })).status, 201);
   }
+  const brought = {
+    input: 'Hi',
+    metadata: { odd: 'clef 𝄞' },
+    text: { format: { type: 'json_schema', name: 'odd', schema: { type: 'object', title: 'Line \u2028' } } },
+  };
+  const ofAnn = { 'X-Runwire-Consumer-Id': 'ann' };
+  assert.equal((await api.call('POST', `${PATH}/openai/v1/responses`, brought, ofAnn)).status, 200);
+  const hidden = { messages: [{ role: 'user', content: 'Hi' }] };
+  assert.equal((await api.call('POST', `${PATH}/openai/v1/chat/completions`, hidden, ofAnn)).status, 200);
   assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
   const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };
   assert.equal((await api.post(`${PATH}/members/ann/adjustments`, adjustment)).status, 201);
@@ -114,14 +123,19 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
     const ended = body.items.filter(({ status }: { status: string }) => ['completed', 'failed'].includes(status));
     seen.set(list, JSON.stringify(ended));
     if (list !== 'runs') continue;
-    for (const { runId } of ended) {
+    for (const { runId, chatId } of ended) {
+      await keep(`${PATH}/chats/${encodeURIComponent(chatId)}`);
+      // The metadata and the schema that a request brought.
+      await keep(`${PATH}/openai/v1/responses/${runId.replace('run_', 'resp_')}`);
       await keep(`${PATH}/runs/${runId}/steps`);
       const stream = await api.events(runId, null, 'house');
       await stream.whole();
       seen.set(`events of ${runId}`, withoutComments(stream.text));
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 5);
+  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 7);
+  const answers = [...seen.values()].join('\n');
+  for (const part of ['"transient":true', '"odd":"clef 𝄞"', '"title":"Line ']) assert.ok(answers.includes(part), part);
   for (const integration of ['house', 'demo']) {
     for (const file of await listAll(api, integration)) {
       const bytes = await (await download(api, file.path, integration)).bytes();

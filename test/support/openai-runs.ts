@@ -1,3 +1,4 @@
+import { SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import type OpenAI from 'openai';
 import type { Response, ResponseCreateParamsBase } from 'openai/resources/responses/responses';
 import { ask, calls, say, type Turn } from './play.ts';
@@ -45,6 +46,24 @@ export interface RunKind {
   readonly body: (client: OpenAI) => Promise<Body>;
 }
 
+/** A small image and a file, as a request of the Responses API has them. */
+export const FILE_PARTS = [
+  { type: 'input_text' as const, text: 'Look.' },
+  {
+    type: 'input_image' as const,
+    detail: 'low' as const,
+    image_url: `data:image/png;base64,${SAMPLE_IMAGES['image/png']}`,
+  },
+  {
+    type: 'input_file' as const,
+    filename: 'notes.csv',
+    file_data: `data:text/csv;base64,${Buffer.from('a;b\n1;2').toString('base64')}`,
+  },
+];
+
+/** The client of the run that cancels itself. */
+let cancelling: OpenAI | null = null;
+
 const simple = async (): Promise<Body> => ({ input: 'Do it.' });
 
 const first = ({ output }: Response, type: string) => {
@@ -67,6 +86,27 @@ export const RUN_KINDS: readonly RunKind[] = [
       ],
     },
     body: simple,
+  },
+  {
+    name: 'images and files',
+    turns: { Lead: [calls(['c1', 'clock', {}]), say('Seen.')] },
+    body: async () => ({ input: [{ role: 'user', content: FILE_PARTS }] }),
+  },
+  {
+    name: 'cancel',
+    turns: {
+      Lead: [
+        calls(['c1', 'clock', {}]),
+        async (call) => {
+          await call.text('Half');
+          await cancelling?.responses.cancel(call.request.runId.replace('run_', 'resp_'));
+        },
+      ],
+    },
+    body: async (client) => {
+      cancelling = client;
+      return simple();
+    },
   },
   {
     name: 'question',

@@ -3,6 +3,8 @@ export interface ToolCall {
   /** The same in every attempt of the run. Pass it to operations that must not happen twice. */
   readonly idempotencyKey: string;
   readonly callId: string;
+  /** For requests to other servers (W3C Trace Context). Absent unless the agency sets `propagateTrace` and traces are on. */
+  readonly traceparent?: string | undefined;
   readonly userContext: unknown;
   /** The member of the integration who asks. Null if the request named none. */
   readonly member: RunMember | null;
@@ -252,6 +254,8 @@ export interface AgencyDefinition {
   readonly flows?: readonly (FlowDefinition | string)[];
   /** True if `user_context` follows the instructions as JSON. */
   readonly contextToModel?: boolean;
+  /** True if model providers and MCP servers get the `traceparent` of the call. */
+  readonly propagateTrace?: boolean;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
 }

@@ -55,6 +55,8 @@ export interface McpCall {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly idempotencyKey: string;
+  /** Sent in `_meta`, as the protocol wants it. Absent unless the agency sets `propagateTrace`. */
+  readonly traceparent?: string | undefined;
   readonly silenceMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
@@ -251,8 +253,10 @@ const sessionErrors = () => import('./session-errors.ts');
 const callMs = (silenceMs: number) => Math.max(CALL_MS, silenceMs);
 
 function send(connection: Connection, call: McpCall): Promise<ToolResult> {
-  const { tool, input, idempotencyKey, silenceMs, signal, onProgress } = call;
-  const params = { name: tool, arguments: { ...input }, _meta: { 'runwire/idempotencyKey': idempotencyKey } };
+  const { tool, input, idempotencyKey, traceparent, silenceMs, signal, onProgress } = call;
+  const trace = traceparent === undefined ? {} : { traceparent };
+  const _meta = { 'runwire/idempotencyKey': idempotencyKey, ...trace };
+  const params = { name: tool, arguments: { ...input }, _meta };
   return connection.call(params, {
     signal,
     timeout: silenceMs,

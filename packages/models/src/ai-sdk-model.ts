@@ -81,7 +81,8 @@ export function aiSdkModel(
     const { content } = reader;
     const replay = content === null ? null : newReplay(prefix, content);
     if (replay !== null) output.replay(replay);
-    return { usage: reader.usage };
+    const { usage, responseId, finishReason } = reader;
+    return { usage, responseId, finishReason };
   }
 
   async function readAll(

@@ -36,6 +36,8 @@ export class AiSdkReader {
   hasParts = false;
   hasOutput = false;
   isComplete = false;
+  responseId: string | null = null;
+  finishReason: string | null = null;
   usage: Usage | null = null;
 
   constructor(target: ProviderTarget, output: ModelOutput) {
@@ -93,6 +95,9 @@ export class AiSdkReader {
       case 'custom':
         this.#parts.push(returned(part, {}, ['kind']));
         return;
+      case 'response-metadata':
+        if (typeof part.id === 'string') this.responseId = part.id;
+        return;
       case 'finish':
         this.#finish(part);
         return;
@@ -146,6 +151,7 @@ export class AiSdkReader {
     if (this.usage !== null) this.#output.usage(this.usage);
     const { unified, raw } = isObject(finishReason) ? finishReason : { unified: finishReason, raw: undefined };
     const reason = typeof raw === 'string' ? raw : String(unified);
+    this.finishReason = reason;
     if (raw === 'refusal') throw refusedAnswer(this.#target, '');
     if (unified === 'length') throw truncatedAnswer(reason === 'model_context_window_exceeded' ? reason : 'length');
     if (unified === 'content-filter') throw truncatedAnswer('content_filter');

@@ -31,7 +31,8 @@ export async function callMessages(call: ProtocolCall, request: ModelRequest): P
       const isOwn = content.some(({ type }) => type !== 'text' && type !== 'tool_use');
       const replay = isWhole && isOwn ? newReplay(prefix, content) : null;
       if (replay !== null) output.replay(replay);
-      return { usage: reader.usage };
+      const { usage, responseId, finishReason } = reader;
+      return { usage, responseId, finishReason };
     }
     if (!isWhole || continued === MAX_CONTINUATIONS) throw truncatedAnswer('pause_turn').failure;
   }

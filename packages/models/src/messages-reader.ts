@@ -41,7 +41,6 @@ export class MessagesReader extends ProtocolReader {
   readonly #target: ProviderTarget;
   readonly #blocks = new Map<number, Block>();
   #counters: JsonObject | null = null;
-  #stopReason: string | null = null;
   #stopDetails: unknown = null;
   #hasUnknownDelta = false;
   #thinkingAt: Block | null = null;
@@ -55,7 +54,7 @@ export class MessagesReader extends ProtocolReader {
 
   /** True if the provider paused the turn. Send the content back, and the model continues. */
   get isPaused(): boolean {
-    return this.#stopReason === 'pause_turn';
+    return this.finishReason === 'pause_turn';
   }
 
   /** The message's content as the provider wants it back. Null if a part of it was not understood. */
@@ -120,6 +119,7 @@ export class MessagesReader extends ProtocolReader {
   #start(message: unknown): void {
     if (this.#counters !== null) throw this.invalid('a second message in one answer');
     if (!isObject(message)) throw this.invalid('a message that is not valid');
+    if (typeof message.id === 'string') this.responseId = message.id;
     this.#counters = isObject(message.usage) ? message.usage : {};
     const usage = toUsage(this.#counters);
     // The output is not known yet.
@@ -186,7 +186,7 @@ export class MessagesReader extends ProtocolReader {
   #messageDelta({ delta, usage }: JsonObject): void {
     if (this.#counters === null) return;
     if (isObject(delta)) {
-      if (typeof delta.stop_reason === 'string') this.#stopReason = delta.stop_reason;
+      if (typeof delta.stop_reason === 'string') this.finishReason = delta.stop_reason;
       this.#stopDetails = delta.stop_details;
     }
     if (!isObject(usage)) return;
@@ -198,7 +198,7 @@ export class MessagesReader extends ProtocolReader {
   #stop(): boolean {
     if (this.#counters === null) throw this.invalid('an answer without a start');
     for (const block of this.#blocks.values()) this.#stopBlock(block);
-    const reason = this.#stopReason;
+    const reason = this.finishReason;
     if (reason === null) throw this.invalid('an answer without a stop reason');
     if (reason === 'refusal') throw refusedAnswer(this.#target, toRefusal(this.#stopDetails));
     if (!COMPLETE.has(reason) && !this.isPaused) throw truncatedAnswer(reason);

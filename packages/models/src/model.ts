@@ -66,6 +66,8 @@ export interface ModelRequest {
   readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;
+  /** Sent to the provider as the header of W3C Trace Context. Absent unless the agency sets `propagateTrace`. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Tells whether the log can take more output: the store can lag behind. */
@@ -101,12 +103,17 @@ export interface ModelOutput extends Room {
 export interface ModelResult {
   /** As the provider reported it. Null if it reported none. */
   readonly usage: Usage | null;
+  /** The provider's id of the response, and why it ended. Null or absent if the provider has none. Used for traces. */
+  readonly responseId?: string | null;
+  readonly finishReason?: string | null;
 }
 
 /** A client of one model. An aborted call rejects after its connection is closed. */
 export interface Model {
   /** `provider/model`. */
   readonly id: string;
+  /** The base URL of its provider, for traces. */
+  readonly address?: string;
   /**
    * True if the model itself ends a silent call, by the bytes that it receives, and may wait and retry. Otherwise the
    * run's watch ends the call, by the output that reaches the run.

@@ -190,7 +190,6 @@ interface OpenCall {
 /** Converts the chunks of a completion to output of the model. Throws a `ProviderFailure` if there is no answer. */
 export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
-  #finishReason: string | null = null;
   override readonly deltaKey = 'content';
 
   protected override readUsage(value: unknown): Usage | null {
@@ -210,14 +209,17 @@ export class ChatReader extends ProtocolReader {
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return false;
     if (isObject(choice.delta)) this.#delta(choice.delta);
-    if (typeof choice.finish_reason === 'string') this.#finishReason = choice.finish_reason;
+    if (typeof choice.finish_reason === 'string') {
+      this.finishReason = choice.finish_reason;
+      if (typeof chunk.id === 'string') this.responseId = chunk.id;
+    }
     return false;
   }
 
   /** A message with a finish reason is complete, with or without `[DONE]`. */
   override end(): boolean {
-    if (this.#finishReason === null) return false;
-    if (SHORT.has(this.#finishReason)) throw truncatedAnswer(this.#finishReason);
+    if (this.finishReason === null) return false;
+    if (SHORT.has(this.finishReason)) throw truncatedAnswer(this.finishReason);
     for (const { id, name, arguments: argumentsText } of this.#calls) {
       this.call(id === '' ? newCallId() : id, name, argumentsText);
     }

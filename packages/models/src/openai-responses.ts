@@ -268,6 +268,9 @@ export class ResponsesReader extends ProtocolReader {
 
   #report(response: unknown): void {
     this.report(isObject(response) ? response.usage : null);
+    if (!isObject(response)) return;
+    if (typeof response.id === 'string') this.responseId = response.id;
+    if (typeof response.status === 'string') this.finishReason = response.status;
   }
 }
 

@@ -17,6 +17,9 @@ export abstract class ProtocolReader implements EventReader {
   protected readonly output: ModelOutput;
   hasOutput = false;
   usage: Usage | null = null;
+  /** The provider's id of the response, and why it ended. */
+  responseId: string | null = null;
+  finishReason: string | null = null;
   /** The text with which the model refused to answer. */
   refusal = '';
   /** The last event's text, if the event did nothing but add it. Otherwise null. */

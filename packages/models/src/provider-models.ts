@@ -101,6 +101,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly mayCall: ModelRequest['mayCall'];
+  readonly traceparent: string | undefined;
   readonly #transport: ProviderTransport;
   readonly #isStructured: boolean;
   body: RequestBody | null = null;
@@ -110,7 +111,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
   constructor(
     model: CalledModel,
     { path, transport }: { readonly path: string; readonly transport: ProviderTransport },
-    { output, signal, mayCall, isStructured }: CallParts,
+    { output, signal, mayCall, traceparent, isStructured }: CallParts,
   ) {
     this.model = model;
     this.path = path;
@@ -118,6 +119,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     this.output = output;
     this.signal = signal;
     this.mayCall = mayCall;
+    this.traceparent = traceparent;
     this.#isStructured = isStructured;
   }
 
@@ -148,6 +150,7 @@ interface CallParts {
   readonly output: ModelOutput;
   readonly signal: AbortSignal;
   readonly mayCall: ModelRequest['mayCall'];
+  readonly traceparent: string | undefined;
   readonly isStructured: boolean;
 }
 
@@ -196,9 +199,19 @@ export class ProviderModels implements AsyncDisposable {
     const way = { path, transport: this.#transport };
     const forms = new OutputForms();
     const ask = (request: ModelRequest, output: ModelOutput, signal: AbortSignal, isStructured: boolean) =>
-      call(new ProviderCall(model, way, { output, signal, mayCall: request.mayCall, isStructured }), request);
+      call(
+        new ProviderCall(model, way, {
+          output,
+          signal,
+          mayCall: request.mayCall,
+          traceparent: request.traceparent,
+          isStructured,
+        }),
+        request,
+      );
     return {
       id,
+      address,
       watchesSilence: true,
       windowTokens: traits.window,
       takesPdf: traits.pdf ?? takesPdf,

@@ -42,6 +42,8 @@ export interface ProviderEndpoint {
 export interface StreamCall {
   readonly target: ProviderTarget;
   readonly path: string;
+  /** Null unless the agency propagates traces. */
+  readonly traceparent?: string | undefined;
   /** Made once for all attempts. Null after the first output: then there is no other attempt, and a stream may be long. */
   body: RequestBody | null;
   readonly signal: AbortSignal;
@@ -82,11 +84,16 @@ export class ProviderTransport implements AsyncDisposable {
     const { body } = call;
     if (body === null) throw new Error('The call cannot be repeated.');
     const answer = new Answer(call, this.#silenceMs);
+    const { traceparent } = call;
     const request: Dispatcher.DispatchOptions = {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      headers: { ...this.#headers, 'content-length': String(body.length) },
+      headers: {
+        ...this.#headers,
+        'content-length': String(body.length),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
       body: Buffer.isBuffer(body) ? new SentBytes(call).asIterable : answer.sending(body),
     };
     this.#agent.dispatch(request, answer);

@@ -15,7 +15,16 @@ export async function askTool(
   signal = new AbortController().signal,
 ): Promise<string> {
   const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
-  const run = { runId: 'r', userContext: null, member: async () => null, signal, prompt: [], room, approval: null };
+  const run = {
+    runId: 'r',
+    userContext: null,
+    member: async () => null,
+    signal,
+    prompt: [],
+    room,
+    approval: null,
+    traceparent: undefined,
+  };
   return (await callTool(call, tools, { ...run, onProgress: () => {} })).text;
 }
 

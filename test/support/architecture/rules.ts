@@ -250,13 +250,17 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
 /** The packages whose requests are checked. Patterns for the server are relative to its source. */
 export const packagesWithRequests = ['server', 'lib', 'guarded-fetch', 'models', 'sandbox', 'mcp-sessions'];
 
-/** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3 and MCP for what the operator set. */
+/**
+ * Outgoing requests: the guarded fetcher for what callers name, and the adapters of models, S3, MCP and the exporter of traces for
+ * what the operator set.
+ */
 export const outgoingUsers = [
   'packages/guarded-fetch/src/**',
   'packages/models/src/**',
   'storage/s3/**',
   'files/s3/**',
   'packages/mcp-sessions/src/**',
+  'telemetry/open-tracing.ts',
   'testing/**',
   '**.test.ts',
 ];
@@ -266,6 +270,7 @@ export const clientModules = [
   '@smithy/**',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/**',
+  '@opentelemetry/exporter-*',
   'node:dns',
   'node:dns/promises',
   'node:dgram',

@@ -113,7 +113,7 @@ function addUpdateCommand(webhooks: CliCommand, { env }: Context): void {
     })
     .argument('ENDPOINT')
     .option('--address <URL>', 'another address')
-    .option('--events <TYPES>', EVENTS)
+    .option('--events <TYPES>', 'other types of events, with commas between them, or `*` for all')
     .option('--description <TEXT>', 'a note for people')
     .option('--pause', 'send no events')
     .option('--resume', 'send events again, after a pause or after the server disabled the endpoint')

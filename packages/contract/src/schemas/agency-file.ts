@@ -130,6 +130,7 @@ export const AgencyFile = strictObject(
     ),
     env: maybe(texts()),
     contextToModel: maybe(Type.Boolean()),
+    propagateTrace: maybe(Type.Boolean()),
     limits: maybe(
       strictObject({
         steps: maybe(Type.Integer({ minimum: 1, maximum: 200 })),

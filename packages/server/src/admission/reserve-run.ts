@@ -203,7 +203,8 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   if (chat !== null && chat.alias !== null && (await tx.run(bindAlias, { chatKey, alias: chat.alias })) !== 1) {
     throw new FactsChanged('The chat has another alias.');
   }
-  const extrasJson = toExtrasJson(extras);
+  const { trace } = request;
+  const extrasJson = toExtrasJson(extras, trace.trace_id === undefined ? undefined : trace.traceparent);
   if (extrasJson !== null) await tx.run(storeExtras, { runId, extrasJson });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
@@ -226,6 +227,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace: request.trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
   );
 }

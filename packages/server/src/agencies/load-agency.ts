@@ -114,7 +114,8 @@ export async function loadAgency(
   const { source } = draft;
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
-  return { id, name: value.name, source, model, agents, mcp, folder, entryPoints, defaultAgent, limits };
+  const { name, propagateTrace = false } = value;
+  return { id, name, source, model, agents, mcp, folder, propagateTrace, entryPoints, defaultAgent, limits };
 }
 
 interface AgentParts extends AgencyParts, ToolSources {

@@ -90,6 +90,8 @@ export interface LoadedAgency {
   readonly mcp: readonly McpServer[];
   /** Its folder's real path; null if it is not in a folder. */
   readonly folder: string | null;
+  /** True if providers and MCP servers get the `traceparent` of a call. */
+  readonly propagateTrace: boolean;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
   /** The smaller of the agency's limits and the server's. */

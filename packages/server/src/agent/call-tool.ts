@@ -20,6 +20,7 @@ export interface CallSetting {
   readonly approval: ToolCall['approval'];
   readonly room: Room;
   readonly onProgress: (text: string) => void;
+  readonly traceparent: string | undefined;
 }
 
 /** The result of a call that was in progress when its process died and that must not be repeated. */
@@ -67,12 +68,13 @@ async function makeCall(
   tool: Tool,
   given: unknown,
   call: ToolCallItem,
-  { runId, userContext, member, signal, prompt, approval }: CallSetting,
+  { runId, userContext, member, signal, prompt, approval, traceparent }: CallSetting,
   progress: ToolProgress,
 ): Promise<ToolOutcome> {
   const about = {
     idempotencyKey: `${runId}/${call.callId}`,
     callId: call.callId,
+    ...(traceparent !== undefined && { traceparent }),
     userContext,
     member: await member(),
     abortSignal: signal,

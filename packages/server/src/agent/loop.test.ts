@@ -116,6 +116,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
   const scope: RunScope = {
     runId: 'run_1',
     attempt: number,
+    propagatesTrace: false,
     team: {
       has: () => true,
       agent: async (name) => getAgent(name),
@@ -156,6 +157,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     addedInstructions: '',
     prompt: [user],
     earlierItems: 0,
+    trace: null,
   });
   return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');
 }

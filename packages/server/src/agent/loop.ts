@@ -6,10 +6,11 @@ import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { shownStep } from '../domain/run/shown-step.ts';
 import type { Step, WrongTry } from '../domain/run/step.ts';
+import type { AgentTrace, ToolTrace } from '../telemetry/run-trace.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
-import { type LoopPosition, type ModelStepInput, modelStep } from './model-step.ts';
+import { type LoopPosition, type ModelStepInput, modelStep, toErrorType } from './model-step.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
@@ -40,6 +41,8 @@ export interface LoopStart extends LoopPosition {
   readonly prompt: readonly PromptItem[];
   /** See `ModelRequest.earlierItems`. */
   readonly earlierItems: number;
+  /** The span of the agent that began the loop; null if traces are off. */
+  readonly trace: AgentTrace | null;
 }
 
 /** Runs the loop until its last answer. Resolves to its last step, or to null if a call waits for an answer of the caller. */
@@ -58,7 +61,8 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     const sent = window.fit(prompt, instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
     if (agent.failedServers.length > 0) reportServers(scope, start, agent, known !== undefined);
-    const { loop, callerAgent, earlierItems } = start;
+    const { loop, callerAgent, earlierItems, trace } = start;
+    if (known !== undefined && known.model !== null) trace?.replayedChat(agent.name, known.model);
     const input: ModelStepInput = {
       loop,
       callerAgent,
@@ -70,6 +74,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       replays,
       lastModel,
       hasCalled,
+      trace,
     };
     const step: Step = known ?? (await modelStep(scope, input));
     lastModel = step.model;
@@ -153,18 +158,25 @@ async function toOutcome(
 ): Promise<ToolOutputItem | typeof WAITS> {
   const { finished } = setting.scope;
   const known = finished.outcome(call.callId);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    setting.loop.trace?.replayedTool(call.agent, call.name, call.callId);
+    return known;
+  }
   try {
     switch (meaning.kind) {
       case 'tool': {
         const kind = setting.asks[call.callId];
         if (kind !== undefined) return await askedOutcome(setting, call, kind);
-        return await callStep(setting, call, () => leafOutcome(setting, call, null));
+        return await callStep(setting, call, () =>
+          traceCall(setting, call, (span) => leafOutcome(setting, call, null, span)),
+        );
       }
       case 'problem':
-        return await callStep(setting, call, async () => ({ status: 'failed', text: meaning.problem }));
+        return await callStep(setting, call, () => traceCall(setting, call, async () => failedCall(meaning.problem)));
       case 'handoff':
-        return await callStep(setting, call, async () => handOffOutcome(setting, meaning.to));
+        return await callStep(setting, call, () =>
+          traceCall(setting, call, async () => handOffOutcome(setting, meaning.to)),
+        );
       case 'delegate': {
         // Its own calls may be open; the call itself has no effect outside.
         finished.close(call.callId);
@@ -189,7 +201,9 @@ async function askedOutcome(
       ask(setting.scope, call, kind);
       return WAITS;
     case 'approved':
-      return callStep(setting, call, () => leafOutcome(setting, call, settlement));
+      return callStep(setting, call, () =>
+        traceCall(setting, call, (span) => leafOutcome(setting, call, settlement, span)),
+      );
     case 'declined':
       return callStep(setting, call, async () => ({ status: 'failed', text: settlement.text }));
     case 'output': {
@@ -199,9 +213,32 @@ async function askedOutcome(
   }
 }
 
+/** Makes the span of a call. */
+async function traceCall(
+  { loop: { trace } }: Setting,
+  call: ToolCallItem,
+  makeOutcome: (span: ToolTrace | null) => Promise<Outcome>,
+): Promise<Outcome> {
+  const span = trace?.tool(call.agent, call.name, call.callId, call.text) ?? null;
+  if (span === null) return makeOutcome(null);
+  try {
+    const outcome = await makeOutcome(span);
+    span.end(outcome.status === 'failed' ? 'tool_failed' : null, outcome.text);
+    return outcome;
+  } catch (error) {
+    span.end('cancelled', null);
+    throw error;
+  }
+}
+
 type Approval = Extract<Settlement, { verdict: 'approved' }>;
 
-async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Approval | null): Promise<Outcome> {
+async function leafOutcome(
+  setting: Setting,
+  call: ToolCallItem,
+  approved: Approval | null,
+  span: ToolTrace | null,
+): Promise<Outcome> {
   const { scope, loop, agent, prompt } = setting;
   const { userContext, signal, finished, continuation, room } = scope;
   // A call of an unknown tool has no effect.
@@ -217,7 +254,8 @@ async function leafOutcome(setting: Setting, call: ToolCallItem, approved: Appro
   const member = () => scope.team.member();
   const speaker = toSpeaker(call.agent, loop);
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
-  const about = { runId, userContext, member, signal, prompt, approval };
+  const traceparent = scope.propagatesTrace ? span?.traceparent : undefined;
+  const about = { runId, userContext, member, signal, prompt, approval, traceparent };
   return callTool(call, agent.tools, { ...about, room, onProgress });
 }
 
@@ -244,8 +282,12 @@ async function delegate(
     return { status: 'failed', text };
   }
   const asked = { agent: flow.to, message };
+  let trace: AgentTrace | null = null;
+  let failure: string | null = null;
   try {
     const agent = await scope.team.agent(flow.to);
+    const isReplayed = scope.finished.modelStep(call.callId, 1) !== undefined;
+    trace = loop.trace?.delegate(flow.to, agent.model.id, isReplayed) ?? null;
     const own: PromptItem = { kind: 'user', text: message };
     const last = await runLoop(scope, {
       loop: call.callId,
@@ -255,13 +297,17 @@ async function delegate(
       addedInstructions: instructions,
       prompt: [...(await memory(setting, call, flow, { agent, own, instructions })), own],
       earlierItems: 0,
+      trace,
     });
     if (last === null) return WAITS;
     return { status: 'completed', text: toText(last), asked };
   } catch (error) {
+    failure = toErrorType(error, scope.signal);
     scope.signal.throwIfAborted();
     if (!(error instanceof ModelFailure) || error.code === 'internal_error') throw error;
     return { status: 'failed', text: `${flow.to} failed: ${error.message}`, asked };
+  } finally {
+    trace?.end(failure);
   }
 }
 

@@ -3,6 +3,7 @@ import { ModelFailure, promptBytes } from '@runwire/models';
 import { addUsage, type Usage } from '../domain/model/usage.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { AgentTrace, ChatTrace } from '../telemetry/run-trace.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, ModelRequest, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage } from './progress.ts';
@@ -36,6 +37,8 @@ export interface ModelStepInput extends LoopPosition, SentPrompt {
   readonly lastModel: string | null;
   /** True if the agent has made a call in this loop. */
   readonly hasCalled: boolean;
+  /** The span of the loop's agent; null if traces are off. */
+  readonly trace: AgentTrace | null;
 }
 
 /** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
@@ -94,23 +97,30 @@ async function askModel(
   const startedAt = Date.now();
   const tooLong = agent.output === null ? null : new AbortController();
   const inputBytes = promptBytes(input.instructions, input.prompt);
-  const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
-    agent,
-    tooLong,
-    inputBytes,
-  });
+  const trace = input.trace?.chat(agent.name, model.id, model.address, () => shownPrompt(input)) ?? null;
+  const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, { agent, tooLong, inputBytes, trace });
+  const getOutput = () => assembly.output;
   let usage: Usage;
   let isCut = false;
   const calledAt = performance.now();
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
-    const result = await model.call(modelRequest(scope, input, model, step), assembly, callSignal);
+    const result = await model.call(modelRequest(scope, input, model, step, trace), assembly, callSignal);
     usage = result.usage === null ? usedBy(assembly, inputBytes, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
     progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, null);
+    trace?.end({
+      usage,
+      responseId: result.responseId,
+      finishReason: result.finishReason,
+      errorType: null,
+      output: getOutput,
+    });
   } catch (error) {
-    progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, toErrorType(error, signal));
     usage = usedBy(assembly, inputBytes, assembly.hasBegun);
+    const errorType = toErrorType(error, signal);
+    progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, errorType);
+    trace?.end({ usage, errorType, output: getOutput });
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && !signal.aborted && (assembly.isTooLong || isCutShort(error));
     if (!isCut) {
@@ -146,7 +156,13 @@ async function askModel(
   };
 }
 
-function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step: number): ModelRequest {
+function modelRequest(
+  scope: RunScope,
+  input: ModelStepInput,
+  model: Model,
+  step: number,
+  trace: ChatTrace | null,
+): ModelRequest {
   const { agent, instructions, prompt, earlierItems, replays, hasCalled } = input;
   return {
     runId: scope.runId,
@@ -162,8 +178,13 @@ function modelRequest(scope: RunScope, input: ModelStepInput, model: Model, step
     reasoning: agent.reasoning,
     settings: agent.settings && getSettings(agent.settings, hasCalled),
     output: agent.output?.jsonSchema,
+    traceparent: scope.propagatesTrace ? trace?.traceparent : undefined,
   };
 }
+
+/** For traces with content. The instructions are left out, because they can contain `user_context`, and so are attachments. */
+const shownPrompt = ({ prompt }: ModelStepInput) =>
+  prompt.map((item) => (item.kind === 'user' ? { kind: item.kind, text: item.text } : item));
 
 /** The usage of a call that was cut short, or whose provider reported none. */
 function usedBy(assembly: ResponseAssembly, inputBytes: number, hasBegun: boolean): Usage {
@@ -175,7 +196,7 @@ function usedBy(assembly: ResponseAssembly, inputBytes: number, hasBegun: boolea
 }
 
 /** The code of a failed call, as traces and metrics report it. */
-function toErrorType(error: unknown, signal: AbortSignal): string {
+export function toErrorType(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return 'cancelled';
   return error instanceof ModelFailure ? error.code : 'internal_error';
 }

@@ -10,6 +10,7 @@ import type {
   RunItemName,
   Speaker,
 } from '../domain/run/events.ts';
+import type { ChatTrace } from '../telemetry/run-trace.ts';
 import type { InputUsage, ModelOutput } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
@@ -28,6 +29,8 @@ export interface AssemblyOptions {
   readonly tooLong: AbortController | null;
   /** The prompt's size. */
   readonly inputBytes: number;
+  /** Null if traces are off. */
+  readonly trace: ChatTrace | null;
 }
 
 type AssemblyScope = Pick<RunScope, 'progress' | 'room' | 'emit'>;
@@ -54,6 +57,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly #progress: Progress;
   readonly #scope: AssemblyScope;
   readonly #calledAt = performance.now();
+  readonly #trace: ChatTrace | null;
   #open: MessageItem | ReasoningItem | null = null;
   #begun = false;
   #hasOutput = false;
@@ -71,7 +75,8 @@ export class ResponseAssembly implements ModelOutput {
   earlierUsage: Usage = NO_USAGE;
 
   constructor(model: string, speaker: Speaker, scope: AssemblyScope, options: AssemblyOptions) {
-    const { agent, tooLong, inputBytes } = options;
+    const { agent, tooLong, inputBytes, trace } = options;
+    this.#trace = trace;
     this.#holdsAnswer = tooLong !== null;
     this.#tooLong = tooLong;
     this.#speaker = speaker;
@@ -119,6 +124,7 @@ export class ResponseAssembly implements ModelOutput {
       this.#progress.firstOutputAt = Date.now();
       this.#isFirstOfRun = true;
     }
+    this.#trace?.firstOutput();
     this.#progress.watcher?.onFirstOutput(afterMs, this.#response.model);
   }
 

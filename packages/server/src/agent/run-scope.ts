@@ -37,6 +37,8 @@ export interface RunScope {
   /** The run whose questions this one settles. Null if it settles none. */
   readonly continuation: RunContinuation | null;
   readonly gate: StepGate;
+  /** True if providers and MCP servers get the `traceparent` of a call. */
+  readonly propagatesTrace: boolean;
   readonly limits: RunLimits;
   readonly userContext: unknown;
   readonly progress: Progress;

@@ -57,6 +57,7 @@ class Rig {
     const scope: RunScope = {
       runId: 'run_1',
       attempt: 1,
+      propagatesTrace: false,
       team: { has: () => true, agent: async () => agent, member: async () => null, exchanges: async () => [] },
       finished: new FinishedSteps([], false),
       continuation: null,
@@ -80,6 +81,7 @@ class Rig {
       addedInstructions: '',
       prompt,
       earlierItems: 0,
+      trace: null,
     })) as Step;
   }
 }

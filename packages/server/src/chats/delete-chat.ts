@@ -9,6 +9,7 @@ import {
 } from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import { deleteAskedQuestions, deleteSharedRuns, lockSharedRuns } from '../store/queries/forks.ts';
+import { deleteTransientMark } from '../store/queries/transient-chats.ts';
 import type { Tx } from '../store/store.ts';
 
 /**
@@ -34,4 +35,5 @@ export async function deleteContent(tx: Tx, chatKey: ChatKey, now: number): Prom
   await tx.run(deleteAnnounced, { chatKey });
   await tx.run(deleteSharedRuns, { chatKey });
   await tx.run(deleteAskedQuestions, { chatKey });
+  await tx.run(deleteTransientMark, { chatKey });
 }

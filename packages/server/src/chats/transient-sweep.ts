@@ -58,6 +58,7 @@ export class TransientSweep extends Sweep {
     await tx.all(lockChatByKey, { chatKey });
     const chat = await first(tx.all(endOfTransientChat, { chatKey }));
     if (chat === undefined) {
+      // A node of an earlier version has deleted the chat.
       await tx.run(deleteTransientMark, { chatKey });
       return false;
     }
@@ -69,7 +70,6 @@ export class TransientSweep extends Sweep {
       return false;
     }
     await deleteWholeChat(tx, chatKey, now);
-    await tx.run(deleteTransientMark, { chatKey });
     return true;
   }
 }

@@ -75,7 +75,7 @@ export async function openHttp(
   bodies: BodyReader,
   figures: Figures,
 ) {
-  const { config, limits, overrides, logger, metrics, life, identity, stack } = foundation;
+  const { config, limits, overrides, logger, metrics, tracing, life, identity, stack } = foundation;
   let url = '';
   const requestIds = new RequestIds(identity.boot);
   const app = await buildApp({
@@ -89,6 +89,7 @@ export async function openHttp(
     requestIds,
     isShuttingDown: () => life.isDraining,
     metrics,
+    tracing,
     forwardedFor: new ForwardedForWarning(config.trustedProxies, logger),
   });
   const openRequests = new OpenRequests(app.server);

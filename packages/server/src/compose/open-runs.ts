@@ -47,6 +47,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
     overrides,
     logger,
     metrics,
+    tracing,
     stack,
   } = foundation;
   const { node } = life;
@@ -127,6 +128,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
       waitAt,
       logger,
       metrics,
+      tracing,
     }),
   );
   const stop = engine.stop.bind(engine);

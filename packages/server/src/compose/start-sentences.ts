@@ -23,6 +23,7 @@ export function startSentences(server: StartedServer, config: StartConfig, keyFi
     `Data folder: ${config.dataDir}`,
     filesSentence(config),
     ...(allowed.length === 0 ? [] : [`Files are also fetched from: ${allowed.join(', ')}`]),
+    ...tracingSentences(config),
     ...(receivers.length === 0 ? [] : [`Webhooks are also posted to: ${receivers.join(', ')}`]),
     sandboxSentence(server.sandbox),
     ...modelSentences(config, server),
@@ -55,8 +56,23 @@ type StartedServer = Pick<
 
 type StartConfig = Pick<
   Config,
-  'publicUrl' | 'database' | 'dataDir' | 's3' | 'fetchAllow' | 'webhookAllow' | 'model' | 'providers' | 'agenciesDir'
+  | 'publicUrl'
+  | 'database'
+  | 'dataDir'
+  | 's3'
+  | 'fetchAllow'
+  | 'webhookAllow'
+  | 'model'
+  | 'providers'
+  | 'agenciesDir'
+  | 'tracing'
 >;
+
+function tracingSentences({ tracing }: StartConfig): string[] {
+  if (tracing === null) return [];
+  const contents = tracing.hasContent ? ', with message texts (RUNWIRE_TRACE_CONTENT=true)' : '';
+  return [`Traces are sent to: ${new URL(tracing.url).host}${contents}`];
+}
 
 /** All addresses of a machine, of either version of IP. */
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|\[::\]):/;

@@ -42,8 +42,21 @@ export interface Config {
   /** True if changes in that folder are loaded while the server runs. */
   readonly agenciesWatch: boolean;
   readonly sandbox: SandboxConfig;
+  /** Null if traces are off. */
+  readonly tracing: TracingConfig | null;
   /** The integration that the first start creates on the same name's agency; null if none. */
   readonly integration: string | null;
+}
+
+export interface TracingConfig {
+  /** Spans are posted to it. */
+  readonly url: string;
+  /** As `OTEL_TRACES_SAMPLER` names it. */
+  readonly sampler: string;
+  /** The part of the traces that the ratio samplers keep. */
+  readonly ratio: number;
+  /** True if texts, arguments, results and the ids of members are exported. */
+  readonly hasContent: boolean;
 }
 
 export interface SandboxConfig {

@@ -20,6 +20,7 @@ import {
 } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
 import { readSandbox } from './read-sandbox.ts';
+import { readTracing } from './read-tracing.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -50,6 +51,7 @@ const KNOWN = new Set([
   'RUNWIRE_SANDBOX',
   'RUNWIRE_SANDBOX_SLOTS',
   'RUNWIRE_INTEGRATION',
+  'RUNWIRE_TRACE_CONTENT',
   // The command line reads it. A shell that has it can start a server too.
   'RUNWIRE_URL',
 ]);
@@ -102,6 +104,7 @@ export function readConfig(env: Environment): CheckedSettings {
     webhookAllow: readWebhookAllow(read),
     trustedProxies: readTrustedProxies(read),
     sandbox: readSandbox(read),
+    tracing: readTracing(read),
     integration: read('RUNWIRE_INTEGRATION'),
     ...agencies,
   });

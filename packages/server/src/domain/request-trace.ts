@@ -4,6 +4,8 @@ export interface RequestTrace {
   readonly requestId: string | null;
   /** The caller's header, if W3C Trace Context allows its value. */
   readonly traceparent?: string;
+  /** The id of the run's trace, as log lines have it. Present exactly if traces are exported. */
+  readonly trace_id?: string;
 }
 
 /** For a run that another process admitted: its request's id is not stored. */

@@ -17,6 +17,7 @@ import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
@@ -67,4 +68,6 @@ export interface EngineDeps {
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null if traces are off. */
+  readonly tracing: Tracing | null;
 }

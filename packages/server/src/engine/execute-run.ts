@@ -20,6 +20,7 @@ import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
+import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
@@ -65,10 +66,13 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly #startedAt = performance.now();
   #hasOutput: boolean;
   #logger: Logger | null = null;
+  /** Null if traces are off. */
+  readonly trace: RunTrace | null;
 
   constructor(deps: EngineDeps, { run, prepared, log, stop, watched, scratch }: RunAttempt) {
     this.deps = deps;
-    this.run = run;
+    this.trace = traceAttempt(deps, run);
+    this.run = this.trace === null ? run : { ...run, trace: { ...run.trace, trace_id: this.trace.traceId } };
     this.prepared = prepared;
     this.log = log;
     this.stop = stop;
@@ -132,6 +136,7 @@ export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
     const end = await runSteps(execution);
+    execution.trace?.end(typeof end === 'string' ? null : toTraceError(end));
     if (stop.reason?.kind === 'refused') throw stop.reason.error;
     if (end === 'hand over') await handOver(deps, run, log, stop);
     else if (end === 'leave') {
@@ -139,11 +144,18 @@ export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise
       await deps.eventLog.flushAll();
     } else await settle(execution, end);
   } catch (error) {
+    execution.trace?.end(error instanceof RunLost ? 'lost' : 'internal_error');
     if (!(error instanceof RunLost) && stop.reason?.kind !== 'shut_down') await endRefused(execution, error);
   } finally {
     deps.eventLog.close(log);
   }
 }
+
+const traceAttempt = ({ tracing }: EngineDeps, run: AdmittedRun): RunTrace | null =>
+  tracing === null ? null : new RunTrace(tracing, { ...run, traceparent: run.trace.traceparent });
+
+/** A cancelled run has no code of its own. */
+const toTraceError = ({ status, error }: End): string | null => error?.code ?? (status === 'cancelled' ? status : null);
 
 function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   const progress = new Progress();
@@ -216,6 +228,8 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
+  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
+  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
@@ -253,7 +267,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.follow(chain.steps, prompt);
   const scope = new ExecutionScope(execution, team, finished, findContinuation(run, chain, laterMessages));
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
-  const start = { ...root, prompt, earlierItems };
+  const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
 
@@ -317,6 +331,10 @@ class ExecutionScope implements RunScope {
 
   get limits(): RunLimits {
     return this.#execution.prepared?.agency.limits ?? this.#execution.deps.loops;
+  }
+
+  get propagatesTrace(): boolean {
+    return this.#execution.prepared?.agency.propagateTrace === true;
   }
 
   get userContext(): unknown {

@@ -9,6 +9,7 @@ import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { TraceSpan, Tracing } from '../telemetry/tracing.ts';
 import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body/body-reader.ts';
 import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
@@ -22,6 +23,7 @@ import type { ForwardedForWarning } from './forwarded-for.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { COMPLETION_PATH, getPath, operationsAt, originForm } from './paths.ts';
 import { type RequestIds, toTrace } from './request-id.ts';
+import { traceRequest } from './trace-request.ts';
 import { validatorsFor } from './validators.ts';
 
 declare module 'fastify' {
@@ -31,6 +33,10 @@ declare module 'fastify' {
     clientToken: ClientToken | null;
     /** When the request arrived, by the monotonic clock. */
     receivedAt: number;
+    /** Null if traces are off. */
+    span: TraceSpan | null;
+    /** The code of the refusal; null if the request was not refused. */
+    refusalCode: string | null;
   }
   interface FastifyInstance {
     readonly ownership: IntegrationOwnership;
@@ -55,6 +61,8 @@ export interface AppOptions {
   readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
+  /** Null if traces are off. */
+  readonly tracing: Tracing | null;
   readonly forwardedFor: ForwardedForWarning;
 }
 
@@ -107,6 +115,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('ownership', options.ownership);
   app.decorate('compatibleOperations', []);
   app.decorate('noteRefusal', ({ code }, request) => {
+    request.refusalCode = code;
     const path = request.routeOptions.url ?? null;
     if ((path ?? getPath(request.url)) === COMPLETION_PATH)
       options.metrics.admissions.add({ outcome: 'refused', code });
@@ -117,6 +126,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     options.metrics.answered(method, routeOptions.url ?? null, status, performance.now() - receivedAt);
   });
   app.decorateRequest('receivedAt', 0);
+  app.decorateRequest('span', null);
+  app.decorateRequest('refusalCode', null);
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('clientToken', null);
   // Fastify also sends a buffer, but its types do not allow one.
@@ -127,6 +138,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     request.receivedAt = performance.now();
+    if (options.tracing !== null) request.span = traceRequest(options.tracing, request, reply);
     if (options.logsRequests) logRequest(request, reply, logger);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');

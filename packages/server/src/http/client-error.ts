@@ -87,7 +87,7 @@ export class ClientErrors {
       const headers = broken?.req.headers ?? {};
       const id = this.#requestIds.of(headers);
       const [, code] = PROBLEMS[problem] ?? NOT_HTTP;
-      this.#logger.debug({ ...toTrace({ id, headers }), code, problem }, 'refused');
+      this.#logger.debug({ ...toTrace({ id, headers, span: null }), code, problem }, 'refused');
       socket.write(bytes(problem, id, broken?.req.url ?? null));
     }
     socket.destroy();

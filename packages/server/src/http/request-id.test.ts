@@ -13,9 +13,12 @@ test('accepts 1 to 128 visible ASCII characters as a request id', () => {
 test('a traceparent counts only if W3C Trace Context allows it', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = '00f067aa0ba902b7';
-  const isTaken = (traceparent: string) => 'traceparent' in toTrace({ id: 'x', headers: { traceparent } });
+  const isTaken = (traceparent: string) => 'traceparent' in toTrace({ id: 'x', headers: { traceparent }, span: null });
   for (const good of [`00-${trace}-${parent}-01`, `00-${trace}-${parent}-ff`, `cc-${trace}-${parent}-01-more`]) {
-    assert.deepEqual(toTrace({ id: 'x', headers: { traceparent: good } }), { requestId: 'x', traceparent: good });
+    assert.deepEqual(toTrace({ id: 'x', headers: { traceparent: good }, span: null }), {
+      requestId: 'x',
+      traceparent: good,
+    });
   }
   for (const bad of [
     '',

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestTrace } from '../domain/request-trace.ts';
+import type { TraceSpan } from '../telemetry/tracing.ts';
 
 const HEADER = 'x-request-id';
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
@@ -31,9 +32,20 @@ export class RequestIds {
 }
 
 /** The fields by which a request's log lines, and of the run that it starts, are found. */
-export function toTrace({ id, headers }: { readonly id: string; readonly headers: IncomingHttpHeaders }): RequestTrace {
-  const { traceparent } = headers;
-  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent)
-    ? { requestId: id, traceparent }
-    : { requestId: id };
+export function toTrace({ id, headers, span }: TracedRequest): RequestTrace {
+  const traceparent = callersTraceparent(headers);
+  if (span !== null) return { requestId: id, traceparent: traceparent ?? span.traceparent, trace_id: span.traceId };
+  return traceparent === null ? { requestId: id } : { requestId: id, traceparent };
+}
+
+interface TracedRequest {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Null if traces are off. */
+  readonly span: TraceSpan | null;
+}
+
+/** Null if the caller sent none, and if W3C Trace Context does not allow its value. */
+export function callersTraceparent({ traceparent }: IncomingHttpHeaders): string | null {
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
 }

@@ -132,11 +132,12 @@ export class RunSessions implements RunServers {
       checkInput,
       call: checkedCall({
         checkInput,
-        execute: async (input, { idempotencyKey, abortSignal, progress }) => {
+        execute: async (input, { idempotencyKey, traceparent, abortSignal, progress }) => {
           const result = await session.call({
             tool: tool.name,
             input: input as Readonly<Record<string, unknown>>,
             idempotencyKey,
+            traceparent,
             silenceMs: server.silenceMs,
             signal: abortSignal,
             onProgress: progress,

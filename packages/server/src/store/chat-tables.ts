@@ -33,7 +33,7 @@ export interface ChatsTable {
   deleted_at: number | null;
 }
 
-/** When the sweep looks at a transient chat next. The row can outlive the chat until then. */
+/** When the sweep looks at a transient chat next. */
 export interface TransientChatsTable {
   chat_key: ChatKey;
   due_at: number;

@@ -13,6 +13,7 @@ const probes: Probes = {
   attachmentsBytes: none,
   beatAgeMs: none,
   mcpServers: () => [],
+  droppedSpans: none,
   syncMs: 0,
 };
 

@@ -68,6 +68,8 @@ export interface Probes {
   readonly beatAgeMs: () => number;
   /** The MCP servers of all agencies. */
   readonly mcpServers: () => readonly McpServerReading[];
+  /** 0 if traces are off. */
+  readonly droppedSpans: () => number;
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -272,6 +274,12 @@ export class Metrics {
       this.#requests,
       this.#requestDuration,
       new Reading('gauge', 'runwire_active_runs', 'Active runs on this node.', probes.activeRuns),
+      new Reading(
+        'counter',
+        'runwire_trace_spans_dropped_total',
+        'Spans that were not exported: the queue was full, or the exporter failed.',
+        probes.droppedSpans,
+      ),
       new Reading('gauge', 'runwire_open_streams', 'Open streams of runs.', probes.openStreams),
       new Reading('gauge', 'runwire_full_streams', 'Open streams whose reader is slow.', probes.fullStreams),
       new Reading('gauge', 'runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),

@@ -35,7 +35,7 @@ const listColumns = (integration: string, endpointId: string): readonly Column<W
       </Link>
     ),
   },
-  { title: 'Status', share: 1.1, cell: ({ status }) => <Status status={status} /> },
+  { title: 'Status', share: 1.4, cell: ({ status }) => <Status status={status} /> },
   { title: 'Attempts', isNumber: true, isMinor: true, cell: ({ attempts }) => formatNumber(attempts) },
   { title: 'Answer', share: 1.5, isMinor: true, cell: DeliveryAnswer },
   {

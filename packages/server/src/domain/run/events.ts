@@ -129,6 +129,12 @@ export interface ResponseRef extends Speaker {
   readonly model: string;
 }
 
+/** A text that an attempt began and did not finish. */
+export interface VoidOutput {
+  readonly id: string;
+  readonly kind: 'message' | 'reasoning';
+}
+
 export type RunEventBody =
   | { readonly type: 'meta'; readonly meta: Meta }
   | {
@@ -176,6 +182,11 @@ export type RunEventBody =
       readonly discardAfter: number;
       /** The items of delegated agents that began before `discardAfter` and will not be finished. Absent if there are none. */
       readonly voidItems?: readonly string[];
+      /**
+       * The texts of the root agent that began after `discardAfter`, in their order. Their events are deleted, and readers that
+       * count items have counted them. Absent if there are none.
+       */
+      readonly voidOutputs?: readonly VoidOutput[];
     }
   | { readonly type: 'error'; readonly runId: string; readonly error: RunError }
   | {

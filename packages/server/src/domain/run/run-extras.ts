@@ -20,14 +20,20 @@ const MAX_PAIRS = 16;
 const MAX_NAME_CHARACTERS = 64;
 const MAX_VALUE_CHARACTERS = 512;
 
-/** Returns the text for the column; null for a run without extras. */
-export function toExtrasJson(extras: RunExtras): string | null {
+/** Returns the text for the column; null for a run without extras. The traceparent is given if traces are exported. */
+export function toExtrasJson(extras: RunExtras, traceparent?: string): string | null {
   const { instructions, outputSchema, metadata } = extras;
-  return instructions === null && outputSchema === null && metadata === null ? null : JSON.stringify(extras);
+  const isEmpty = instructions === null && outputSchema === null && metadata === null && traceparent === undefined;
+  return isEmpty ? null : JSON.stringify({ ...extras, traceparent });
 }
 
 export function parseExtras(json: string | null): RunExtras {
   return json === null ? NO_EXTRAS : (parseOwnJson(json) as RunExtras);
+}
+
+/** The parent of the run's spans. Undefined if traces were off at its admission. */
+export function storedTraceparent(json: string | null): string | undefined {
+  return json === null ? undefined : (parseOwnJson(json) as { readonly traceparent?: string }).traceparent;
 }
 
 /** Returns the refusal for extras that no integration accepts, or null. Whether this one accepts them is decided later. */

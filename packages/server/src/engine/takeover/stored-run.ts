@@ -10,7 +10,14 @@ import {
   usageFromRow,
 } from '../../domain/model/usage.ts';
 import type { RunIdentity } from '../../domain/run/admitted-run.ts';
-import { attemptBase, type Meta, type OutputItem, type RunEvent, type RunItem } from '../../domain/run/events.ts';
+import {
+  attemptBase,
+  type Meta,
+  type OutputItem,
+  type RunEvent,
+  type RunItem,
+  type VoidOutput,
+} from '../../domain/run/events.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
@@ -100,6 +107,16 @@ export function voidItems(events: readonly RunEvent[], journal: readonly Journal
   }
   return [...voided];
 }
+
+/** The root agent's texts that began after `keptId`, with texts of earlier attempts, whose `resumed` is deleted too. */
+export const voidOutputs = (events: readonly RunEvent[], keptId: number): VoidOutput[] =>
+  events.flatMap((event): readonly VoidOutput[] => {
+    if (event.id <= keptId) return [];
+    if (event.type === 'resumed') return event.voidOutputs ?? [];
+    if (event.type !== 'item_added' || event.item.callerAgent !== null) return [];
+    const { id, kind } = event.item;
+    return kind === 'tool_call' ? [] : [{ id, kind }];
+  });
 
 /** Rebuilds the run's items from its stored events: texts from their deltas, and the tool outputs. */
 export function foldItems(events: readonly RunEvent[]): RunItem[] {

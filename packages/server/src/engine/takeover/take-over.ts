@@ -3,10 +3,10 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { ClientTool } from '../../domain/question/client-tool.ts';
 import type { Settlement } from '../../domain/question/question.ts';
-import { NO_TRACE } from '../../domain/request-trace.ts';
+import { NO_TRACE, type RequestTrace } from '../../domain/request-trace.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/run/admitted-run.ts';
 import { attemptBase, type RunEvent } from '../../domain/run/events.ts';
-import { parseExtras } from '../../domain/run/run-extras.ts';
+import { parseExtras, storedTraceparent } from '../../domain/run/run-extras.ts';
 import { RunLost } from '../../domain/run/run-lost.ts';
 import type { RunError } from '../../domain/run/run-state.ts';
 import { isKnownJournal } from '../../domain/run/step.ts';
@@ -36,6 +36,7 @@ import {
   storedMessage,
   storeOpening,
   voidItems,
+  voidOutputs,
 } from './stored-run.ts';
 
 /*
@@ -193,7 +194,11 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   if (meta?.id === keptId) await storeOpening(tx, runId, meta);
   const id = attemptBase(attempt) + 1;
   const voided = voidItems(events, journal, keptId);
-  const shown = voided.length === 0 ? {} : { voidItems: voided };
+  const outputs = voidOutputs(events, keptId);
+  const shown = {
+    ...(voided.length === 0 ? {} : { voidItems: voided }),
+    ...(outputs.length === 0 ? {} : { voidOutputs: outputs }),
+  };
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, ...shown, id };
   await storeOpening(tx, runId, opening);
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
@@ -218,11 +223,17 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     startedAt: run.started_at ?? run.created_at,
   };
   return admittedRun(runIdentity(run), getSettings(run), input, {
-    trace: NO_TRACE,
+    trace: toStoredTrace(run.extras_json),
     attempt,
     nodeId: deps.node.nodeId,
     opening,
     isOpeningStored: true,
     resumed,
   });
+}
+
+/** The request's id is not stored, but the parent of the run's spans is. */
+function toStoredTrace(extrasJson: string | null): RequestTrace {
+  const traceparent = storedTraceparent(extrasJson);
+  return traceparent === undefined ? NO_TRACE : { requestId: null, traceparent };
 }

@@ -139,6 +139,15 @@ export class ResponseOutput {
     return this.#push(since, item, outputItemJson(item));
   }
 
+  /** Adds an item that an earlier attempt began. Null if its events were read. */
+  addVoid(id: string, kind: TextItem['kind'], since: number): OutputEntry | null {
+    if (this.#entries.some((entry) => entry.item?.id === id)) return null;
+    const about = { agent: '', callerAgent: null, outputIndex: 0, timestamp: 0 };
+    const entry = this.#push(since, { kind, id, text: '', complete: false, ...about }, null);
+    entry.json = incompleteJson(entry);
+    return entry;
+  }
+
   /** An earlier attempt's items after `discardAfter` are void. */
   discard(discardAfter: number): void {
     this.#entries = this.#entries.filter(({ since }) => since <= discardAfter);
@@ -231,7 +240,7 @@ const withText = ({ item, text }: OutputEntry): TextItem => ({ ...(item as TextI
 const incompleteJson = (entry: OutputEntry): string => outputItemJson(withText(entry));
 
 /** An item of which more text follows. */
-function openJson(entry: OutputEntry): string {
+export function openJson(entry: OutputEntry): string {
   const item = JSON.parse(incompleteJson(entry)) as Record<string, unknown>;
   return JSON.stringify(item.type === 'message' ? { ...item, status: 'in_progress' } : item);
 }

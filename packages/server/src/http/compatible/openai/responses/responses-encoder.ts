@@ -6,6 +6,7 @@ import { SSE_HEADERS } from '../../event-encoder.ts';
 import {
   isShown,
   type OutputEntry,
+  openJson,
   type ResponseContext,
   ResponseOutput,
   readEvent,
@@ -23,7 +24,7 @@ import {
  *   item_done       output_text.done | content_part.done | output_item.done (message: three frames)
  *                   reasoning_summary_text.done, reasoning_summary_part.done | output_item.done (reasoning: two frames)
  *   run_item        output_item.added, output_item.done: a call, whole, when it is known what it is
- *   resumed         output_item.done of the item that was open
+ *   resumed         output_item.done of the item that was open; void items that this reader has not seen, with the deleted frames' ids
  *   messages        output_item.done of an item that was cut short, and the terminal event
  *   end             [DONE]
  */
@@ -103,6 +104,7 @@ export class ResponsesEncoder implements Encoder {
         const seen = Math.floor(this.#after / 2);
         if (seen > event.discardAfter && seen < id) return false;
         this.#cutShort(2 * id);
+        this.#addVoid(event);
         this.#output.discard(event.discardAfter);
         return true;
       }
@@ -196,6 +198,19 @@ export class ResponsesEncoder implements Encoder {
   #whole({ index, json }: OutputEntry, id: number): void {
     this.#item('added', index, json ?? '', 2 * id);
     this.#item('done', index, json ?? '', 2 * id + 1);
+  }
+
+  /**
+   * Items that other readers have seen and whose events are deleted: empty ones are sent instead, so that `output_index` is
+   * the same for every reader. Their numbers are those of the deleted events.
+   */
+  #addVoid({ discardAfter, voidOutputs = [] }: Extract<RunEvent, { type: 'resumed' }>): void {
+    for (const [position, { id, kind }] of voidOutputs.entries()) {
+      const entry = this.#output.addVoid(id, kind, discardAfter + 1 + position);
+      if (entry === null) continue;
+      this.#item('added', entry.index, openJson(entry), 2 * entry.since);
+      this.#item('done', entry.index, entry.json ?? '', 2 * entry.since + 1);
+    }
   }
 
   /** Ends the item that is open, if there is one. */
