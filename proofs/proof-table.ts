@@ -313,6 +313,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'sign-another-body': /^posts that the old secret refuses before the rotation: expected 0, found \d+\.$/m,
     },
   },
+  schedules: {
+    minutes: 4,
+    faults: {
+      'tick-per-node': /^three nodes: runs for \d+ ticks: expected \d+, found \d+\.$/m,
+      'catch-up-after-restore': /^ticks between backup and restore that ran after it: expected 0, found [1-9]\d*\.$/m,
+    },
+  },
   ssrf: {
     files: ['packages/guarded-fetch/src/ssrf.test.ts'],
     minutes: 0.1,
