@@ -105,7 +105,7 @@ export const scheduleVisits: readonly ConsoleVisit[] = [
       await Promise.all([untilTick(visit, scheduleId), untilTick(visit, refusedId)]);
       await visit.open(`${getSchedules(visit)}/${refusedId}`);
       await page.getByRole('row').filter({ hasText: 'consumer_inactive' }).first().waitFor();
-      await visit.expectRefusal(403, () => button(page, 'Run now').click());
+      await visit.expectRefusal(429, () => button(page, 'Run now').click());
       await alert(page, 'consumer_inactive');
       await visit.checkPage('schedule-refusals');
       await visit.rig.ask(

@@ -21,7 +21,7 @@ export function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
       <section className="card stack-tight" aria-labelledby="details">
         <h2 id="details">Details</h2>
         <dl className="definition">
-          <dt>Ticks</dt>
+          <dt>When</dt>
           <dd>
             <Timing {...schedule} />
           </dd>

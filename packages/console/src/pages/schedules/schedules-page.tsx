@@ -30,7 +30,7 @@ const listColumns = (integration: string): readonly Column<Schedule>[] => [
     ),
   },
   { title: 'State', cell: ScheduleState },
-  { title: 'Ticks', share: 1.5, cell: Timing },
+  { title: 'When', share: 1.5, cell: Timing },
   {
     title: 'Time zone',
     share: 1.2,
