@@ -150,11 +150,12 @@ function tests(store: StoreName): void {
   });
 
   test('an endpoint without an address keeps what it would get', async (t) => {
-    cites(t, 'contract-21-no-url', 'contract-21-redeliver');
+    cites(t, 'contract-21-no-url', 'contract-21-redeliver', 'contract-21-outbox');
     const { endpointId } = await add({ url: null });
     await run();
-    await until('the event', async () => (await deliveries(endpointId)).length === 1);
+    // The end of the stream follows the commit of the end, so the event exists without a wait.
     const [skipped] = await deliveries(endpointId);
+    assert.ok(skipped !== undefined, 'the run has ended without its event');
     assert.deepEqual([skipped.status, skipped.nextAttemptAt], ['skipped', null]);
     const again = await rig.api.post(`${below}/${endpointId}/deliveries/${skipped.deliveryId}/redeliver`, {});
     assert.deepEqual([again.status, again.body.eventId, again.body.status], [202, skipped.eventId, 'skipped']);
