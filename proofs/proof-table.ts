@@ -288,6 +288,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
+  webhooks: {
+    minutes: 5,
+    faults: {
+      'beside-the-transaction': /^lost: expected 0, found [1-9]\d*\.$/m,
+      'sign-another-body': /^signatures that a library refuses: expected 0, found [1-9]\d*\.$/m,
+      'new-id-per-attempt': /^events with several ids or bodies: expected 0, found [1-9]\d*\.$/m,
+    },
+  },
   'webhook-guard': {
     minutes: 0.5,
     faults: {
@@ -303,6 +311,13 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 0.5,
     faults: {
       'sign-another-body': /^posts that the old secret refuses before the rotation: expected 0, found \d+\.$/m,
+    },
+  },
+  schedules: {
+    minutes: 4,
+    faults: {
+      'tick-per-node': /^three nodes: runs for \d+ ticks: expected \d+, found \d+\.$/m,
+      'catch-up-after-restore': /^ticks between backup and restore that ran after it: expected 0, found [1-9]\d*\.$/m,
     },
   },
   ssrf: {

@@ -69,6 +69,14 @@ test('has a method for every operation that needs a key', async () => {
   assert.equal((await all.webhooks.redeliver({ endpointId, deliveryId })).eventId, eventId);
   const period = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
   assert.deepEqual(await all.webhooks.replay({ endpointId, ...period }), { deliveries: 1 });
+  const schedule = await all.schedules.create({
+    name: 'Yearly',
+    cron: '0 0 1 1 *',
+    request: { message: 'Hi', consumerId: 'a/b' },
+  });
+  const { scheduleId } = schedule;
+  assert.equal((await all.schedules.update({ scheduleId, active: false })).active, false);
+  assert.equal((await all.schedules.get({ scheduleId })).cron, '0 0 1 1 *');
   const counts: Record<string, number> = {};
   for (const [name, list] of Object.entries({
     ...{ runs: all.runs.list({ limit: 1 }), steps: all.runs.steps({ runId }), chats: all.chats.list({ limit: 1 }) },
@@ -78,13 +86,14 @@ test('has a method for every operation that needs a key', async () => {
     ...{ integrations: all.integrations.list(), keys: all.keys.list({ limit: 1 }), owners: all.owners.list() },
     ...{ agencies: all.agencies.list(), nodes: all.nodes.list(), webhooks: all.webhooks.list() },
     deliveries: all.webhooks.deliveries({ endpointId, limit: 1 }),
+    ...{ schedules: all.schedules.list({ limit: 1 }), ticks: all.schedules.ticks({ scheduleId }) },
   })) {
     counts[name] = (await Array.fromAsync(list as AsyncIterable<unknown>)).length;
   }
   assert.deepEqual(counts, {
     ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
     ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
-    ...{ webhooks: 1, deliveries: 3 },
+    ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0 },
   });
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
@@ -94,6 +103,8 @@ test('has a method for every operation that needs a key', async () => {
   assert.match(await (await all.nodes.metrics()).text(), /^# HELP/m);
   assert.equal((await all.me.get()).administrator, true);
   assert.equal((await all.me.update({ name: 'Root' })).name, 'Root');
+  assert.match((await all.schedules.run({ scheduleId })).runId, /^run_/);
+  await all.schedules.delete({ scheduleId });
   await all.keys.revoke({ keyId: key.keyId });
   await all.files.delete({ path: file.path });
   await all.chats.delete({ chatId: 'c2' });

@@ -62,7 +62,12 @@ assert json.loads(delivery["body"])["type"] == "webhook.test"
 assert (await all.webhooks.redeliver(which, sent["deliveryId"]))["eventId"] == sent["eventId"]
 period = {"from_": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
 assert await all.webhooks.replay(which, **period) == {"deliveries": 1}
+schedule = await all.schedules.create(name="Yearly", cron="0 0 1 1 *", request={"message": "Hi", "consumerId": "a/b"})
+yearly = schedule["scheduleId"]
+assert (await all.schedules.update(yearly, active=False))["active"] is False
+assert (await all.schedules.get(yearly))["cron"] == "0 0 1 1 *"
 lists = {
+    "schedules": all.schedules.list(), "ticks": all.schedules.ticks(yearly, limit=1),
     "webhooks": all.webhooks.list(), "deliveries": all.webhooks.deliveries(which, limit=1),
     "runs": all.runs.list(limit=1), "steps": all.runs.steps(run_id), "chats": all.chats.list(limit=1),
     "messages": all.chats.messages("c1", limit=1), "members": all.members.list(q="a"),
@@ -83,6 +88,8 @@ assert b"usageRequestId" in await (await all.usage.csv()).read()
 assert (await (await all.nodes.metrics()).read()).startswith(b"# HELP")
 me = await all.me.get()
 assert (await all.me.update(name="Root"))["ownerId"] == me["ownerId"]
+assert (await all.schedules.run(yearly))["runId"].startswith("run_")
+await all.schedules.delete(yearly)
 await all.keys.revoke(created["keyId"])
 await all.owners.delete(owner["ownerId"])
 await all.files.delete(path=file["path"], recursive=False)
@@ -121,7 +128,7 @@ describe('the Python client and the API', { skip: (await missingService('python'
       };
       assert.deepEqual(await python.run(EVERYTHING, given(kind, { url: proxy.url })), {
         ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
-        ...{ nodes: 1, webhooks: 1, deliveries: 3 },
+        ...{ nodes: 1, webhooks: 1, deliveries: 3, schedules: 1, ticks: 0 },
       });
       const missed = Object.values(operations)
         .filter(({ auth, method, path }) => {

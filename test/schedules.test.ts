@@ -120,6 +120,7 @@ function tests(store: StoreName): void {
 
   test('a schedule is paused, resumed, started by hand and deleted', async (t) => {
     cites(t, 'contract-22-pause', 'contract-22-patch', 'contract-22-run', 'contract-22-delete', 'contract-22-unknown');
+    cites(t, 'contract-8-404-schedule-not-found');
     const { scheduleId } = await create({ cron: null, everySeconds: 60 });
     const one = `${path}/${scheduleId}`;
     const paused = (await rig.api.patch(one, { active: false })).body;

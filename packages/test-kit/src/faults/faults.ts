@@ -22,6 +22,7 @@ import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
+import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
@@ -353,6 +354,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,
+  ...SCHEDULE_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {
