@@ -78,11 +78,15 @@ const addNodes = async (rig: Rig): Promise<void> => {
   for (let node = 0; node < NODES; node += 1) await rig.add();
 };
 
-/** Resolves when most schedules have ticked again. */
+/** Resolves when each schedule whose request is valid has ticked again. */
 async function moreTicks(rig: Rig, what: string): Promise<void> {
-  const ticks = async () => Number((await rig.query('select count(*) from schedule_ticks'))[0]?.count);
-  const target = (await ticks()) + SCHEDULES / 2;
-  await until(`${what}: more ticks`, async () => (await ticks()) >= target, PATIENCE);
+  const since = Date.now();
+  const ticked = async () =>
+    await numbersIn(
+      rig.query,
+      `select count(distinct schedule_id) as valid from schedule_ticks where run_id is not null and recorded_at >= ${since}`,
+    );
+  await until(`${what}: a tick of each schedule`, async () => (await ticked()).valid === 0.9 * SCHEDULES, PATIENCE);
 }
 
 /** Pauses all schedules between two ticks. A dead node's tick is finished by another node. */
