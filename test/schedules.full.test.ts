@@ -94,8 +94,9 @@ async function stopTicks(rig: Rig): Promise<void> {
   await until(
     'all schedules are paused',
     async () => {
-      await rig.query(`update schedules set active = 0, next_tick_at = null, due_at = null
-        where claimed_by is null and retry_code is null`);
+      // Rows that a node is claiming are left for the next try: waiting for them could be a deadlock.
+      await rig.query(`update schedules set active = 0, next_tick_at = null, due_at = null where schedule_id in (
+        select schedule_id from schedules where claimed_by is null and retry_code is null for update skip locked)`);
       return (await rig.query('select 1 from schedules where due_at is not null')).length === 0;
     },
     PATIENCE,
