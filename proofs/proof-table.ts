@@ -288,6 +288,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   },
+  webhooks: {
+    minutes: 5,
+    faults: {
+      'beside-the-transaction': /^lost: expected 0, found [1-9]\d*\.$/m,
+      'sign-another-body': /^signatures that a library refuses: expected 0, found [1-9]\d*\.$/m,
+      'new-id-per-attempt': /^events with several ids or bodies: expected 0, found [1-9]\d*\.$/m,
+    },
+  },
   'webhook-guard': {
     minutes: 0.5,
     faults: {
