@@ -92,8 +92,8 @@ test('every alert uses existing metrics and explains the problem and the fix', a
 
 test('docs/monitoring.md lists exactly the metrics of a server', async () => {
   const shown = new Set([...(await shownMetrics()).names].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
-  const listed = [...page.matchAll(/^\| (`(?:runwire|process)_.*?) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`((?:runwire|process)_\w+)/g)].map(([, name = '']) => name),
+  const listed = [...page.matchAll(/^\| (`(?:runwire|process|gen_ai)_.*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`((?:runwire|process|gen_ai)_\w+)/g)].map(([, name = '']) => name),
   );
   assert.deepEqual([...listed].sort(), [...shown].sort());
 });
