@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,9 +11,12 @@ import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type 
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 /**
- * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a peer.
+ * `floor` and `durable` are the two floors, `ours` is our server, `webhook` is our server with one webhook endpoint. Any other
+ * name is a peer.
  */
-export type ContestantName = 'floor' | 'durable' | 'ours' | (string & {});
+export type ContestantName = 'floor' | 'durable' | 'ours' | 'webhook' | (string & {});
+
+const isOurs = (name: ContestantName) => name === 'ours' || name === 'webhook';
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */
@@ -59,7 +64,10 @@ const script = (name: string) => join(import.meta.dirname, name);
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
   const dataDir = options.kept?.dataDir ?? mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
   if (options.kept === undefined) folders.add(dataDir);
+  const receiver = name === 'webhook' ? await startReceiver() : null;
+  const webhookPort = receiver === null ? null : (receiver.address() as AddressInfo).port;
   const settings: ServerSettings = {
+    webhookPort,
     dataDir,
     isDurable: name === 'durable',
     providerPort: options.providerPort ?? null,
@@ -69,6 +77,8 @@ export async function startContestant(name: ContestantName, options: ContestantO
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
+    receiver?.closeAllConnections();
+    receiver?.close();
     if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
@@ -83,14 +93,17 @@ export async function startContestant(name: ContestantName, options: ContestantO
       servers.push({ pid: child.pid ?? 0, port });
       // The first of several nodes makes the key for all.
       key ??= apiKey;
-      if (node === 1 && apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
+      if (node === 1 && apiKey !== null) {
+        await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
+        if (webhookPort !== null) await addWebhook(`http://127.0.0.1:${port}`, apiKey, webhookPort);
+      }
     } catch (error) {
       process.stderr.write(readFileSync(logFile));
       await stop();
       throw error;
     }
   }
-  const path = name === 'ours' ? '/get_completion_v2' : '/';
+  const path = isOurs(name) ? '/get_completion_v2' : '/';
   const order = { servers, path, apiKey: key, integrationId: INTEGRATION, members: options.members };
   return { process: children[0] as ChildProcess, order, [Symbol.asyncDispose]: stop };
 }
@@ -98,7 +111,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
 function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const isFloor = name === 'floor' || name === 'durable';
-  const file = isFloor ? script('floor.ts') : name === 'ours' ? script('ours.ts') : peerScript(name);
+  const file = isFloor ? script('floor.ts') : isOurs(name) ? script('ours.ts') : peerScript(name);
   const child = fork(file, [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
@@ -145,6 +158,22 @@ export async function prepareAccounts(url: string, apiKey: string, members: numb
       await send('PUT', `/v2/integrations/${apiIntegrationId}/members/${memberId(i)}`, { allowance });
     }
   }
+}
+
+/** Accepts every webhook. */
+async function startReceiver(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+async function addWebhook(url: string, apiKey: string, port: number): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ url: `http://127.0.0.1:${port}/hook` });
+  const answer = await fetch(`${url}/v2/integrations/${INTEGRATION}/webhooks`, { method: 'POST', headers, body });
+  if (answer.status !== 201) throw new Error(`The webhook was answered by ${answer.status}: ${await answer.text()}`);
 }
 
 /** Runs the phases one after the other from one load generator. */

@@ -12,6 +12,8 @@ export interface ServerSettings {
   readonly protocol: 'responses' | 'messages';
   /** For our server: the PostgreSQL to use. Null for the embedded database. */
   readonly databaseUrl: string | null;
+  /** For our server: the port of the receiver of its webhooks. Null if it has no endpoint. */
+  readonly webhookPort: number | null;
 }
 
 export interface Announcement {

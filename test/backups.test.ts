@@ -64,7 +64,7 @@ const listTables = (folder: string) =>
       ]),
   );
 
-/** Tables that runs, forks and sweeps write besides `runs`. */
+/** Tables that runs, forks, uploads and sweeps write besides `runs`. */
 const SWEPT_TABLES = [
   'active_runs',
   'unsuccessful_runs',
@@ -77,6 +77,9 @@ const SWEPT_TABLES = [
   'shared_runs',
   'asked_questions',
   'transient_chats',
+  'webhook_endpoints',
+  'webhook_events',
+  'webhook_deliveries',
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {

@@ -71,9 +71,12 @@ function tests(store: StoreName): void {
   }
 
   test('list, read, sign, delete and sandbox files settle what S3 received', async (t) => {
-    cites(t, 'contract-7-drops');
+    cites(t, 'contract-7-drops', 'contract-21-upload');
     await using rig = await start();
     const { api } = rig;
+    const webhooks = '/v2/integrations/demo/webhooks';
+    const { endpointId } = (await api.post(webhooks, { url: null, events: ['upload.completed'] })).body;
+    const countEvents = async () => (await api.get(`${webhooks}/${endpointId}/deliveries`)).body.items.length;
     const operations: readonly (() => Promise<unknown>)[] = [
       async () =>
         assert.deepEqual(
@@ -95,8 +98,10 @@ function tests(store: StoreName): void {
     for (const operation of operations) {
       await rig.send(await sign(api, 5), 'hello');
       assert.equal((await rig.objects('drops')).length, 1);
+      const before = await countEvents();
       await operation();
       assert.deepEqual(await rig.objects('drops'), []);
+      assert.equal(await countEvents(), before + 1);
     }
     assert.deepEqual(await listAll(api), []);
     await rig.probes.sweepBlobs();

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { until } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 import { upload } from './support/uploads.ts';
 import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.ts';
@@ -132,6 +133,75 @@ function tests(store: StoreName): void {
     assert.deepEqual([replay.status, replay.body], [202, { deliveries: 2 }]);
     const posts = await receiver.waitFor(integration, 3);
     assert.equal(new Set(posts.map(({ id }) => id)).size, 2);
+  });
+
+  test('72 hours of failures alone disable an endpoint', async (t) => {
+    cites(t, 'contract-21-failing');
+    receiver.answers(integration, { status: 500 });
+    const { endpointId } = await add();
+    const endpoint = async () => (await rig.api.get(`${below}/${endpointId}`)).body;
+    await run();
+    await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
+    shiftMs += 71 * HOUR_MS;
+    await until('the second failure', async () => (await deliveries(endpointId))[0]?.attempts === 2);
+    assert.equal((await endpoint()).active, true);
+    shiftMs += HOUR_MS;
+    await until('the disablement', async () => !(await endpoint()).active);
+    const { disabledReason, failingSince } = await endpoint();
+    assert.equal(disabledReason, 'failing');
+    assert.match(failingSince, ISO_TIME);
+    const [{ status, attempts, nextAttemptAt }] = await deliveries(endpointId);
+    assert.deepEqual([status, attempts, nextAttemptAt], ['skipped', 3, null]);
+    assert.match((await rig.api.get('/metrics')).body, /^runwire_webhooks_disabled_total [1-9]/m);
+  });
+
+  test('a later `Retry-After` counts, up to 24 hours', async (t) => {
+    cites(t, 'contract-21-retry-after');
+    receiver.answers(integration, (_, earlier) => ({
+      status: 429,
+      headers: { 'retry-after': ['1', '7200', '999999'][earlier] ?? '0' },
+    }));
+    const { endpointId } = await add();
+    await run();
+    const waitMs = async (attempts: number) => {
+      await until('the failure', async () => (await deliveries(endpointId))[0]?.attempts === attempts);
+      const [{ nextAttemptAt }] = await deliveries(endpointId);
+      return Math.round((Date.parse(nextAttemptAt) - Date.now() - shiftMs) / 60_000);
+    };
+    assert.equal(await waitMs(1), 0);
+    shiftMs += 60_000;
+    assert.equal(await waitMs(2), 120);
+    shiftMs += 3 * HOUR_MS;
+    assert.equal(await waitMs(3), 24 * 60);
+  });
+
+  test('no endpoint is made while a node of an earlier version is alive', async (t) => {
+    cites(t, 'contract-21-earlier-nodes');
+    const ask = (statement: string) => askStore(rig.server.dataDir, statement);
+    await ask(`insert into nodes (node_id, boot, dead, version, started_at, generation)
+      values ('old', 'b', 0, '0.1.0', ${Date.now()}, 2)`);
+    const refused = await rig.api.post(below, { url: null });
+    await ask(`delete from nodes where node_id = 'old'`);
+    assert.deepEqual([refused.status, refused.body.code], [503, 'unavailable']);
+    await add({ url: null });
+  });
+
+  test('a metric shows how long a due delivery waits', async () => {
+    const posts = Promise.withResolvers<object>();
+    receiver.answers(integration, () => posts.promise);
+    const { endpointId } = await add();
+    const waits = async () =>
+      Number(/^runwire_webhook_oldest_due_seconds (.+)$/m.exec((await rig.api.get('/metrics')).body)?.[1]);
+    // An endpoint gets four concurrent posts, so the fifth delivery waits.
+    for (let i = 0; i < 5; i += 1) await run();
+    await receiver.waitFor(integration, 4);
+    const first = await waits();
+    shiftMs += 30_000;
+    await until('a longer wait', async () => (await waits()) >= first + 30);
+    posts.resolve({});
+    const areDelivered = async () => (await deliveries(endpointId, 'status=delivered')).length === 5;
+    await until('all deliveries', areDelivered);
+    await until('no wait', async () => (await waits()) === 0);
   });
 
   test('both secrets sign for 24 hours after a rotation', async (t) => {

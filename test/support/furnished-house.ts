@@ -41,6 +41,8 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
     ...{ apiIntegrationId: 'house', name: ODD, allowances, clientTools: true },
   });
   assert.equal(made.status, 201);
+  const endpoint = { url: null, events: ['run.failed', 'upload.completed'], description: ODD };
+  assert.equal((await api.post(`${PATH}/webhooks`, endpoint)).status, 201);
   assert.equal((await api.put(`${PATH}/members/ann`, { metadata: { odd: ODD } })).status, 201);
   const owner = (await api.post('/v2/owners', { email: EMAIL })).body;
   assert.deepEqual(await new ConsolePage(api.url).setUp(owner.setupLink, EMAIL), [204]);
@@ -117,6 +119,10 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
     [1, 1],
   );
   await keep(`${PATH}/members/ann/adjustments`);
+  const [{ endpointId }] = (await keep(`${PATH}/webhooks`)).items;
+  const { items: deliveries } = await keep(`${PATH}/webhooks/${endpointId}/deliveries`);
+  assert.equal(deliveries.length, 3);
+  for (const { deliveryId } of deliveries) await keep(`${PATH}/webhooks/${endpointId}/deliveries/${deliveryId}`);
   for (const chat of ['talk', 'fails', 'talk%202', 'asks%202']) await keep(`${PATH}/chats/${chat}/messages`);
   for (const list of ['runs', 'usage']) {
     const { body } = await api.get(`${PATH}/${list}?limit=100`);

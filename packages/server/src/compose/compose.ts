@@ -48,6 +48,7 @@ export async function compose(
     beatAgeMs: () => life.beatAgeMs,
     mcpServers: () => runs.mcp.allStates(),
     syncMs: foundation.commitMs,
+    webhookDueMs: () => webhooks.deliveries.dueAgeMs,
     droppedSpans: () => foundation.tracing?.dropped ?? 0,
     sweepEvents: () => sweeps.events.sweep(),
     sweepBlobs: () => sweeps.blobs.sweep(),

@@ -13,6 +13,7 @@ const probes: Probes = {
   attachmentsBytes: none,
   beatAgeMs: none,
   mcpServers: () => [],
+  webhookDueMs: none,
   droppedSpans: none,
   syncMs: 0,
 };

@@ -68,6 +68,8 @@ export interface Probes {
   readonly beatAgeMs: () => number;
   /** The MCP servers of all agencies. */
   readonly mcpServers: () => readonly McpServerReading[];
+  /** How long the first due delivery of a webhook has waited. */
+  readonly webhookDueMs: () => number;
   /** 0 if traces are off. */
   readonly droppedSpans: () => number;
   /** Measured once, at the start. */
@@ -331,6 +333,12 @@ export class Metrics {
       this.sync,
       this.webhookDeliveries,
       this.webhooksDisabled,
+      new Reading(
+        'gauge',
+        'runwire_webhook_oldest_due_seconds',
+        'How long the webhook delivery that is due first has waited for a node that posts it.',
+        () => probes.webhookDueMs() / 1000,
+      ),
       this.conflicts,
       this.eventLoopDelay,
       ...this.#process,

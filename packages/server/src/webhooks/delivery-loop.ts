@@ -48,6 +48,8 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #posting = new Set<Promise<void>>();
   #finished: FinishedPost[] = [];
+  /** Since when the first due delivery waits, as the last look found it. Null if none is due. */
+  #dueSince: number | null = null;
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
@@ -64,6 +66,11 @@ export class DeliveryLoop implements AsyncDisposable {
     this.#loop.wake();
   }
 
+  /** How long the first due delivery of all endpoints has waited for a node that posts it. */
+  get dueAgeMs(): number {
+    return this.#dueSince === null ? 0 : Math.max(0, this.#deps.now() - this.#dueSince);
+  }
+
   /** Looks for due deliveries immediately. */
   wake(): void {
     this.#loop.wake();
@@ -74,6 +81,7 @@ export class DeliveryLoop implements AsyncDisposable {
     const finished = [...this.#finished];
     const mayClaim = !this.#stop.signal.aborted && cache.mayHaveAny() && this.#slots.used < POSTS_PER_NODE;
     const due = mayClaim ? await store.reads.all(dueEndpoints, { now: now() }) : [];
+    if (mayClaim || !cache.mayHaveAny()) this.#dueSince = findFirstDue(due);
     if (due.some(isCheck)) {
       await this.#deps.checkAllowances();
       this.#loop.wake();
@@ -138,6 +146,11 @@ export class DeliveryLoop implements AsyncDisposable {
 }
 
 const isCheck = ({ endpoint_id: endpointId }: { readonly endpoint_id: string }) => endpointId === '';
+
+function findFirstDue(due: readonly { readonly due_since: number | null }[]): number | null {
+  const times = due.flatMap(({ due_since: since }) => (since === null ? [] : [Number(since)]));
+  return times.length === 0 ? null : Math.min(...times);
+}
 
 function count(metrics: Metrics, { outcomes, disabled }: RecordedChanges): void {
   for (const outcome of outcomes) metrics.webhookDeliveries.add({ outcome });

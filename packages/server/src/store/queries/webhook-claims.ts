@@ -4,16 +4,25 @@ import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
+interface DueEndpointRow {
+  endpoint_id: string;
+  owner_id: string;
+  failing_since: number | null;
+  /** Null if there is no endpoint. */
+  due_since: number | null;
+}
+
 const isPending = sql<boolean>`status = 'pending'`;
 
 /**
- * The endpoints with due deliveries, and their owners. A row without an endpoint means that charges are to be checked. The walk reads one index entry for each endpoint with pending
- * deliveries, however many deliveries these have.
+ * The endpoints with due deliveries, their owners, and since when the first of these is due. A row without an endpoint means
+ * that charges are to be checked. The walk reads one index entry for each endpoint with pending deliveries, however many
+ * deliveries these have.
  */
 export const dueEndpoints = statement('due webhook endpoints', (db, p: { now: number }) =>
-  raw<{ endpoint_id: string; owner_id: string; failing_since: number | null }>(
+  raw<DueEndpointRow>(
     db,
-    sql<{ endpoint_id: string; owner_id: string; failing_since: number | null }>`
+    sql<DueEndpointRow>`
       with recursive walk(endpoint_id) as (
         select min(endpoint_id) from webhook_deliveries where status = 'pending'
         union all
@@ -21,13 +30,14 @@ export const dueEndpoints = statement('due webhook endpoints', (db, p: { now: nu
           where d.status = 'pending' and d.endpoint_id > walk.endpoint_id)
         from walk where walk.endpoint_id is not null
       )
-      select e.endpoint_id, i.owner_id, e.failing_since from walk
-        join webhook_endpoints e on e.endpoint_id = walk.endpoint_id
+      select e.endpoint_id, i.owner_id, e.failing_since, first.due_since
+        from (select walk.endpoint_id, (select min(d.next_attempt_at) from webhook_deliveries d
+          where d.endpoint_id = walk.endpoint_id and d.status = 'pending') as due_since from walk) first
+        join webhook_endpoints e on e.endpoint_id = first.endpoint_id
         join integrations i on i.integration_id = e.integration_id
-      where exists (select 1 from webhook_deliveries d
-        where d.endpoint_id = walk.endpoint_id and d.status = 'pending' and d.next_attempt_at <= ${p.now})
+      where first.due_since <= ${p.now}
       union all
-      select '' as endpoint_id, '' as owner_id, null as failing_since where exists (select 1 from webhook_checks)`,
+      select '', '', null, null where exists (select 1 from webhook_checks)`,
   ),
 );
 
