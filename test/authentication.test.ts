@@ -55,8 +55,6 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     createWebhook: { url: null },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
-    createWebhook: { url: null },
-    replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
   };
   const body = operation.body === undefined ? undefined : (bodies[operation.operationId] ?? {});
