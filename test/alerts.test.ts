@@ -20,7 +20,7 @@ function rulesIn(text: string): Rule[] {
 }
 
 const alerts = readFileSync(join(root, 'docs/alerts.yaml'), 'utf8');
-const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/metrics.md'), 'utf8');
 
 interface ServerMetrics {
   /** The names of all metrics. A histogram is listed by its parts' names. */
@@ -90,7 +90,7 @@ test('every alert uses existing metrics and explains the problem and the fix', a
   for (const [fault, sentence] of faults) assert.match(problems([{ ...rule, ...fault }], shown).join('\n'), sentence);
 });
 
-test('docs/monitoring.md lists exactly the metrics of a server', async () => {
+test('docs/metrics.md lists exactly the metrics of a server', async () => {
   const shown = new Set([...(await shownMetrics()).names].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   const listed = [...page.matchAll(/^\| (`(?:runwire|process|gen_ai)_.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`((?:runwire|process|gen_ai)_\w+)/g)].map(([, name = '']) => name),

@@ -97,6 +97,7 @@ describe('the Python client', { skip: (await missingService('python')) ?? false 
       'QuestionsPendingError',
       'RunCancelledError',
       'UploadError',
+      'WebhookVerificationError',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
+import { OtlpReceiver } from '@runwire/test-kit/otlp-receiver.ts';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, getFolder } from './support/cli-process.ts';
 
@@ -29,9 +30,11 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
   t.after(() => provider.close());
   const address = provider.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await using collector = await OtlpReceiver.start();
   await using server = await CliServer.start({
     env: {
       RUNWIRE_DATA_DIR: getFolder(t),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       RUNWIRE_LOG_LEVEL: 'debug',
       RUNWIRE_API_KEY: API_KEY,
       RUNWIRE_SECRET: SECRET,
@@ -93,6 +96,7 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
     ends.map(({ requestId, runId }) => [requestId, runId]),
     runs,
   );
+  assert.equal(ends[0]?.trace_id, TRACEPARENT.slice(3, 35));
   for (const { level, status, usage, durationMs } of ends) {
     assert.equal(level, 30);
     assert.equal(status, 'failed');

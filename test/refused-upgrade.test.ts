@@ -30,6 +30,9 @@ const POSTGRES_EARLIER = [
 
 /** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
+  ...['webhook_endpoints', 'webhook_events', 'webhook_checks', 'webhook_deliveries', 'schedules', 'schedule_ticks'].map(
+    (table) => `drop table ${table}`,
+  ),
   ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
   ...['chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),

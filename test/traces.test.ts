@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OtlpReceiver } from '@runwire/test-kit/otlp-receiver.ts';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
+import { WebhookReceiver } from './support/webhook-receiver.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
+const HOUR_MS = 3_600_000;
 const SCHEMA = /^https:\/\/opentelemetry\.io\/schemas\/\d+\.\d+\.\d+$/;
 
-async function startTraced(env: Readonly<Record<string, string>> = {}) {
-  const receiver = await OtlpReceiver.start();
-  const rig = await ScriptedServer.start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env } });
-  return { receiver, rig };
+/** A server that exports to a receiver. Both may be closed twice. */
+async function startTraced(env: Readonly<Record<string, string>> = {}, clock = Date.now) {
+  await using stack = new AsyncDisposableStack();
+  const receiver = stack.use(await OtlpReceiver.start());
+  const rig = stack.use(
+    await ScriptedServer.start({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env }, clock }),
+  );
+  const owned = stack.move();
+  return { receiver, rig, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 test('a run is one tree of spans by the GenAI conventions', async (t) => {
   cites(t, 'contract-23-trace', 'contract-23-trace-spans', 'contract-23-trace-content', 'contract-23-trace-scope');
-  const { receiver, rig } = await startTraced();
-  await using _receiver = receiver;
+  await using traced = await startTraced();
+  const { receiver, rig } = traced;
   const integration = await rig.integration({ agency: 'test' });
   const body = {
     apiIntegrationId: integration,
@@ -89,8 +97,8 @@ test('a run is one tree of spans by the GenAI conventions', async (t) => {
 
 test('without a traceparent, or with an invalid one, the request begins the trace', async (t) => {
   cites(t, 'contract-23-trace-invalid');
-  const { receiver, rig } = await startTraced();
-  await using _receiver = receiver;
+  await using traced = await startTraced();
+  const { receiver, rig } = traced;
   const reader = await rig.api.complete({ message: 'Hi' }, { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` });
   await (await rig.controller.nextCall()).end();
   await reader.whole();
@@ -103,8 +111,8 @@ test('without a traceparent, or with an invalid one, the request begins the trac
 
 test('contents are exported only with RUNWIRE_TRACE_CONTENT=true', async (t) => {
   cites(t, 'contract-23-trace-content');
-  const { receiver, rig } = await startTraced({ RUNWIRE_TRACE_CONTENT: 'true' });
-  await using _receiver = receiver;
+  await using traced = await startTraced({ RUNWIRE_TRACE_CONTENT: 'true' });
+  const { receiver, rig } = traced;
   const integration = await rig.integration({ agency: 'test' });
   const body = {
     apiIntegrationId: integration,
@@ -125,8 +133,8 @@ test('contents are exported only with RUNWIRE_TRACE_CONTENT=true', async (t) => 
 test('a receiver that hangs or refuses costs spans, not runs', async (t) => {
   cites(t, 'contract-23-trace-exporter');
   for (const answer of ['hang', 400] as const) {
-    const { receiver, rig } = await startTraced();
-    await using _receiver = receiver;
+    await using traced = await startTraced();
+    const { receiver, rig } = traced;
     receiver.answer = answer;
     for (let n = 0; n < 3; n += 1) await rig.answer({});
     if (answer === 400) {
@@ -147,9 +155,60 @@ test('traces are off unless an endpoint is set', async (t) => {
   await using _receiver = receiver;
   const off = { OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
   for (const env of [{ OTEL_SERVICE_NAME: 'x' }, off]) {
-    const rig = await ScriptedServer.start({ env });
+    await using rig = await ScriptedServer.start({ env });
     await rig.answer({});
+    // Its shutdown would export.
     await rig[Symbol.asyncDispose]();
   }
   assert.deepEqual(receiver.spans, []);
+});
+
+test("a run's webhooks are in the run's trace", async (t) => {
+  cites(t, 'contract-23-trace-webhooks');
+  await using hooks = await WebhookReceiver.start();
+  let shiftMs = 0;
+  await using traced = await startTraced({ RUNWIRE_WEBHOOK_ALLOW: hooks.allow }, () => Date.now() + shiftMs);
+  const { receiver, rig } = traced;
+  const integration = await rig.integration();
+  hooks.answers('flaky', (_, earlier) => ({ status: earlier === 0 ? 503 : 204 }));
+  const below = `/v2/integrations/${integration}/webhooks`;
+  const { endpointId } = (await rig.api.post(below, { url: hooks.url('flaky') })).body;
+  const attempts = async () => (await rig.api.get(`${below}/${endpointId}/deliveries`)).body.items[0]?.attempts;
+  const reader = await rig.api.complete(
+    { apiIntegrationId: integration, message: 'Hi' },
+    { traceparent: `00-${TRACE}-${PARENT}-01` },
+  );
+  await (await rig.controller.nextCall()).end();
+  await reader.whole();
+  await until('the first attempt', async () => (await attempts()) === 1);
+  shiftMs = HOUR_MS;
+  await hooks.waitFor('flaky', 2);
+  await rig[Symbol.asyncDispose]();
+  const posts = receiver.spans.filter(({ name }) => name.startsWith('webhook'));
+  const about = {
+    'server.address': '127.0.0.1',
+    'server.port': hooks.port,
+    'http.request.method': 'POST',
+    'runwire.run.id': reader.headers['x-run-id'],
+  };
+  assert.deepEqual(
+    posts.map(({ name, kind, traceId, parentId, attributes }) => [name, kind, traceId, parentId, attributes]),
+    [
+      { ...about, 'runwire.attempt': 1, 'http.response.status_code': 503, 'error.type': 'webhook_failed' },
+      { ...about, 'runwire.attempt': 2, 'http.response.status_code': 204 },
+    ].map((attributes) => ['webhook run.completed', 'client', TRACE, PARENT, attributes]),
+  );
+});
+
+test('the collector gets the headers of OTEL_EXPORTER_OTLP_HEADERS', async (t) => {
+  cites(t, 'contract-23-trace');
+  const key = 'OTEL_EXPORTER_OTLP_HEADERS';
+  // The exporter reads the variables of the process.
+  process.env[key] = 'x-collector-key=planted-key';
+  t.after(() => delete process.env[key]);
+  await using traced = await startTraced();
+  const { receiver, rig } = traced;
+  await rig.answer({});
+  await rig[Symbol.asyncDispose]();
+  assert.equal(receiver.headers['x-collector-key'], 'planted-key');
 });

@@ -242,9 +242,17 @@ function tests(store: StoreName): void {
       'contract-8-404-delivery-not-found',
       'contract-8-409-too-many-webhooks',
     );
-    for (const url of ['http://example.com/', 'https://127.0.0.1/', 'ftp://example.com/', 'https://u:p@example.com/']) {
+    for (const [url, sentence] of [
+      ['http://example.com/', /^`url` must be an https URL that receives webhooks/],
+      ['https://127.0.0.1/', /make the receiver publicly accessible/],
+      ['https://example.com:444/', /webhooks are posted only to port 443/],
+      ['ftp://example.com/', /must be an https URL that receives webhooks/],
+      ['https://u:p@example.com/', /contains a user name or a password/],
+    ] as const) {
       const { status, body } = await rig.api.post(below, { url });
       assert.deepEqual([status, body.code], [400, 'invalid_request'], url);
+      assert.match(body.error, sentence);
+      assert.doesNotMatch(body.error, /file/);
     }
     for (let i = 0; i < 20; i += 1) await add({ url: null });
     const { status, body } = await rig.api.post(below, { url: null });

@@ -82,6 +82,7 @@ export async function stageHostileTexts(rig: ConsoleRig): Promise<readonly Hosti
     ...(await stageAccounts(api)),
     ...(await stageMembers(api)),
     ...(await stageFiles(api)),
+    ...(await stageSchedules(api)),
     ...(await stageWebhooks(api)),
     ...(await stageChats(api)),
     ...strangePages,
@@ -158,6 +159,20 @@ async function stageWebhooks(api: ApiClient): Promise<readonly HostilePage[]> {
     ];
   });
   return [{ path: webhooks, marks: getMarks(hostile) }, ...(await Promise.all(pages)).flat()];
+}
+
+/** What callers name is in names and requests. */
+async function stageSchedules(api: ApiClient): Promise<readonly HostilePage[]> {
+  const schedules = `integrations/${INTEGRATION}/schedules`;
+  const hostile = [...NAMES, ...CONTROLS];
+  const pages = hostile.map(async ({ mark, text }): Promise<HostilePage> => {
+    const request = { message: text, user_context: { [text]: text } };
+    const schedule = { name: text, cron: '0 9 1 1 *', request };
+    const { status, body } = await api.post(`/v2/${schedules}`, schedule);
+    expectEqual('status of a hostile schedule', status, 201);
+    return { path: `${schedules}/${body.scheduleId}`, marks: [mark] };
+  });
+  return [{ path: schedules, marks: getMarks(hostile) }, ...(await Promise.all(pages))];
 }
 
 /** U+0085 is a control character, which ids may not have. */

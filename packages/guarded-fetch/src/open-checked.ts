@@ -5,6 +5,7 @@ import type { DialTo, Network } from './network.ts';
 import { type Address, addressOfHost, parseAddress } from './url-rules/address.ts';
 import { getPort } from './url-rules/check-url.ts';
 import { type FetchAllow, HTTPS_PORT } from './url-rules/fetch-allow.ts';
+import { WORDS } from './url-rules/fetch-words.ts';
 import { isPublicAddress, reachedAddress } from './url-rules/public-address.ts';
 
 /** How many addresses of one name are tried. Each attempt except the last has this time limit. */
@@ -36,7 +37,7 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
     throw finalFailure(
       'refused',
       'its host has an address that is not on the public internet, or is this server itself',
-      `make the file publicly accessible, or add its host to ${allow.setting}`,
+      `${WORDS[allow.purpose].name} ${allow.setting}`,
     );
   }
   return dialOne(

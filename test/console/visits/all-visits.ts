@@ -14,6 +14,7 @@ import { playgroundFiles } from './playground-files.ts';
 import { playgroundQuestionVisits } from './playground-questions.ts';
 import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
+import { scheduleVisits } from './schedules.ts';
 import { shellVisits } from './shell.ts';
 import { signInVisits } from './sign-in.ts';
 import { togetherVisits, twoTabsVisit } from './together.ts';
@@ -39,6 +40,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   members: memberVisits,
   usage: usageVisits,
   files: filesVisits,
+  schedules: scheduleVisits,
   webhooks: webhookVisits,
   health: healthVisits,
   together: togetherVisits,

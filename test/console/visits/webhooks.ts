@@ -45,7 +45,7 @@ export const webhookVisits: readonly ConsoleVisit[] = [
       await alert(page, 'Choose at least one type of event.');
       await dialog(page).getByLabel('run.completed').check();
       await visit.expectRefusal(400, () => button(page, 'Add endpoint').last().click());
-      await alert(page, 'must be an https URL');
+      await alert(page, 'must be an https URL that receives webhooks');
       await visit.checkPage('webhook-refused');
       await dialog(page).getByLabel('Address').fill(NOWHERE);
       await dialog(page).getByLabel('Description').fill(visit.unique('Ours'));

@@ -145,7 +145,7 @@ function addReplayCommand(webhooks: CliCommand, { env }: Context): void {
       details: [
         'Every event has its old webhook-id, so receivers that know it ignore it. Without --to the period ends now.',
       ],
-      examples: ['runwire webhooks replay whe_01m7 --from 2026-11-01T08:00:00Z --types run.failed'],
+      examples: ['runwire webhooks replay whe_01m7 --from 2026-11-01T08:00Z --types run.failed'],
     })
     .argument('ENDPOINT')
     .requiredOption('--from <DATE>', 'the first day, or the exact time')

@@ -29,7 +29,7 @@ export function addListenCommand(webhooks: CliCommand, { env }: Context): void {
       ],
       examples: [
         'runwire webhooks listen --forward-to http://127.0.0.1:3000/hook',
-        'runwire webhooks listen --forward-to http://127.0.0.1:3000/hook --events run.completed,run.asked',
+        'runwire webhooks listen --forward-to http://127.0.0.1:3000 --events run.asked',
       ],
     })
     .requiredOption('--forward-to <ADDRESS>', 'the address of your receiver')

@@ -83,8 +83,8 @@ function addCreateCommand(schedules: CliCommand, { env }: Context): void {
     .explain({
       summary: 'create a schedule',
       examples: [
-        'runwire schedules create Weekly --cron "0 9 * * 1" --timezone Europe/Berlin --message "Write the report."',
-        'runwire schedules create Poll --every 300 --message "What is new?" --chat watch',
+        'runwire schedules create Weekly --cron "0 9 * * 1" --message "Report, please"',
+        'runwire schedules create Poll --every 300 --message "What is new?"',
       ],
     })
     .argument('NAME');

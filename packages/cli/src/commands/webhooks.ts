@@ -84,7 +84,7 @@ function addCreateCommand(webhooks: CliCommand, { env }: Context): void {
       ],
       examples: [
         'runwire webhooks create https://example.com/hook',
-        'runwire webhooks create https://example.com/hook --events run.completed,run.failed',
+        'runwire webhooks create https://example.com/hook --events run.failed',
       ],
     })
     .argument('ADDRESS')

@@ -143,6 +143,18 @@ const files = createRoute({
   component: lazyPage(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
 });
 
+const schedules = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/schedules',
+  component: lazyPage(() => import('../pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
+});
+
+const schedule = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/schedules/$schedule',
+  component: lazyPage(() => import('../pages/schedules/schedule-page.tsx'), 'SchedulePage'),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/webhooks',
@@ -229,6 +241,8 @@ export const router = createRouter({
       member,
       usage,
       files,
+      schedules,
+      schedule,
       webhooks,
       webhookEndpoint,
       webhookDelivery,

@@ -56,6 +56,7 @@ const SECTIONS = [
   { title: 'Members', to: '/integrations/$integration/members' },
   { title: 'Usage', to: '/integrations/$integration/usage' },
   { title: 'Files', to: '/integrations/$integration/files' },
+  { title: 'Schedules', to: '/integrations/$integration/schedules' },
   { title: 'Webhooks', to: '/integrations/$integration/webhooks' },
 ] as const;
 

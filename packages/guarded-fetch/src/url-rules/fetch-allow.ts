@@ -1,4 +1,5 @@
 import { addressOfHost, parseAddress, unmapped } from './address.ts';
+import type { Purpose } from './fetch-words.ts';
 import { isPlainName } from './host-name.ts';
 import { isWithin, parseRange, type Range } from './range.ts';
 
@@ -6,6 +7,8 @@ import { isWithin, parseRange, type Range } from './range.ts';
 export interface FetchAllow {
   /** This list's name in messages to people. */
   readonly setting: string;
+  /** What the addresses are for, which messages name. */
+  readonly purpose: Purpose;
   /** True if http is allowed for what the list names. */
   readonly allowsHttp: boolean;
   /** The entries for the output, each with its port. */
@@ -33,7 +36,7 @@ type Entry = { readonly shown: string; readonly port: number } & (
 export function parseFetchAllow(
   text: string,
   setting = 'the list of allowed hosts',
-  { http = false }: { readonly http?: boolean } = {},
+  { http = false, purpose = 'files' }: { readonly http?: boolean; readonly purpose?: Purpose } = {},
 ): FetchAllow {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
   const entries = parts.flatMap((part, index) => parseEntries(part, http) ?? refuse(index + 1));
@@ -46,6 +49,7 @@ export function parseFetchAllow(
     entries.some((entry) => entry.port === port && 'host' in entry && entry.host === hostname);
   return {
     setting,
+    purpose,
     allowsHttp: http,
     entries: entries.map(({ shown }) => shown),
     allowsHost,

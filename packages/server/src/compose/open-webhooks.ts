@@ -22,7 +22,20 @@ export interface OpenedWebhooks {
 
 /** Opens the outbox of events, the endpoints, and the loop that posts. The loop begins when it is started. */
 export async function openWebhooks(
-  { store, secret, config, overrides, logger, metrics, now, endpointCache, outbox, agencies, stack }: Foundation,
+  {
+    store,
+    secret,
+    config,
+    overrides,
+    logger,
+    metrics,
+    tracing,
+    now,
+    endpointCache,
+    outbox,
+    agencies,
+    stack,
+  }: Foundation,
   { changes, newBudget }: OpenedAccounts,
 ): Promise<OpenedWebhooks> {
   await endpointCache.follow(changes);
@@ -48,6 +61,7 @@ export async function openWebhooks(
       waitAt,
       logger,
       metrics,
+      tracing,
     }),
   );
   const report = (id: string, error: AgencyError) => {

@@ -35,7 +35,8 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }
 
-const NO_RECEIVERS = parseFetchAllow('', 'RUNWIRE_WEBHOOK_ALLOW', { http: true });
+const RECEIVERS = { http: true, purpose: 'webhooks' } as const;
+const NO_RECEIVERS = parseFetchAllow('', 'RUNWIRE_WEBHOOK_ALLOW', RECEIVERS);
 const NOTHING_ALLOWED = parseFetchAllow('', 'RUNWIRE_FETCH_ALLOW');
 
 /** `RUNWIRE_FETCH_ALLOW`: hosts other than the public internet from which files may be fetched; empty by default. */
@@ -53,7 +54,7 @@ export function readWebhookAllow(read: ReadSetting): FetchAllow {
   const { setting } = NO_RECEIVERS;
   try {
     const text = read(setting);
-    return text === null ? NO_RECEIVERS : parseFetchAllow(text, setting, { http: true });
+    return text === null ? NO_RECEIVERS : parseFetchAllow(text, setting, RECEIVERS);
   } catch (error) {
     throw new SettingRefused(`${setting} ${(error as Error).message}.`);
   }

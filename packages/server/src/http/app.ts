@@ -101,6 +101,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       // The hooks do not run for a path that cannot be decoded.
       request.receivedAt = performance.now();
+      request.span = null;
       if (options.logsRequests) logRequest(request, reply, logger);
       answerError(error, request, reply, logger);
       app.noteAnswer(request, reply.statusCode);

@@ -18,7 +18,7 @@ export interface FailureCount {
  */
 export async function countRuns(reads: Reads, row: ClaimedSchedule): Promise<FailureCount> {
   let { failures } = row;
-  const runIds = JSON.parse(row.uncounted_runs_json) as RunId[];
+  const runIds: readonly RunId[] = JSON.parse(row.uncounted_runs_json);
   if (runIds.length === 0) return { failures, uncounted: [] };
   const states = new Map((await reads.query(runStates(runIds))).map((run) => [run.run_id, run.status]));
   const uncounted: RunId[] = [];

@@ -121,9 +121,9 @@ async function move(deps: WorkDeps, row: ClaimedSchedule, change: Change): Promi
 
 function toRecord(row: ClaimedSchedule, { tickMs, outcome }: NonNullable<Change['tick']>, now: number) {
   const base = { schedule_id: row.schedule_id, tick_at: tickMs, recorded_at: now };
-  return outcome.kind === 'run'
-    ? { ...base, run_id: outcome.runId as RunId | null, code: null, error_json: null }
-    : { ...base, run_id: null, code: outcome.code, error_json: JSON.stringify(outcome.error) };
+  const runId: RunId | null = outcome.kind === 'run' ? outcome.runId : null;
+  const [code, error] = outcome.kind === 'run' ? [null, null] : [outcome.code, JSON.stringify(outcome.error)];
+  return { ...base, run_id: runId, code, error_json: error };
 }
 
 function toProgress(row: ClaimedSchedule, change: Change, nodeId: string, now: number): ScheduleProgress {

@@ -45,7 +45,7 @@ const usageAttributes = (usage: TokenUsage): SpanAttributes => ({
   'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
 });
 
-function addressAttributes(address: string | undefined): SpanAttributes {
+export function addressAttributes(address: string | undefined): SpanAttributes {
   if (address === undefined || !URL.canParse(address)) return {};
   const { hostname, port, protocol } = new URL(address);
   return { 'server.address': hostname, 'server.port': port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port) };

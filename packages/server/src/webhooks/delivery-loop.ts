@@ -5,11 +5,13 @@ import { dueEndpoints } from '../store/queries/webhook-claims.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { claimPosts } from './claim-posts.ts';
 import { DeliverySlots, type SlotShare } from './delivery-slots.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
 import { type PostDeps, postEvent } from './post-event.ts';
 import { type FinishedPost, type Post, type RecordedChanges, recordAttempts } from './record-attempts.ts';
+import { endTracedPost, tracePost } from './trace-post.ts';
 
 export const POSTS_PER_NODE = 32;
 const POLL_MS = 1000;
@@ -24,6 +26,8 @@ export interface DeliveryDeps extends PostDeps {
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null if traces are off. */
+  readonly tracing: Tracing | null;
 }
 
 /**
@@ -121,9 +125,12 @@ export class DeliveryLoop implements AsyncDisposable {
   }
 
   async #post(post: Post): Promise<void> {
-    const { waitAt } = this.#deps;
+    const { waitAt, tracing, store } = this.#deps;
+    // A post without its span is better than none.
+    const span = tracing === null ? null : await tracePost(tracing, store, post).catch(() => null);
     waitAt?.('webhook-post.before');
     const outcome = await postEvent(this.#deps, post.endpoint, post.delivery, this.#stop.signal).catch(() => null);
+    if (span !== null) endTracedPost(span, outcome);
     waitAt?.('webhook-post.after');
     this.#finished.push({ post, outcome });
     if (!this.#stop.signal.aborted) this.#loop.wake();

@@ -128,7 +128,7 @@ export const runSchedule = operation({
   params: scheduleParams,
   body: ref(RunScheduleRequest),
   bodyOptional: true,
-  example: { params: scheduleExample, status: 202, answer: json({ runId: 'run_1', chatId: 'c1' }) },
+  example: { params: scheduleExample, body: {}, status: 202, answer: json({ runId: 'run_1', chatId: 'c1' }) },
   responses: {
     202: { description: 'The run was admitted.', schema: ref(ScheduledRun) },
     ...integrationRefusals(),

@@ -193,6 +193,11 @@ export const activeExtras = statement('extras of active runs', (db, p: { integra
     .where('runs.extras_json', 'is not', null),
 );
 
+/** What the run's request brought besides, with the parent of its spans. */
+export const runExtras = statement('extras of run', (db, p: { runId: RunId }) =>
+  db.selectFrom('runs').select('extras_json').where('run_id', '=', p.runId),
+);
+
 /** Reads which run a run continues, and its own chat. */
 export const continuedRun = statement('continued run', (db, p: { runId: RunId }) =>
   db.selectFrom('runs').select(['continues', 'chat_key']).where('run_id', '=', p.runId),
