@@ -31,6 +31,7 @@ const ONE_STORE: Readonly<Record<string, string>> = {
   'contract-6-cancelled-before-output': 'concerns the estimate, which is made before the end is stored',
   'contract-19-backups': 'the test itself copies from each store to the other',
   'contract-19-fork-token': 'concerns requests that are refused before the store is asked',
+  'compatible-19-inline-budget': 'concerns bodies that are decoded before the store is asked',
   'contract-9-characters': 'concerns requests that are refused before the store is asked',
   'contract-9-new-messages-tools': 'concerns the shape of a frame',
   'contract-9-unknown-field': 'concerns requests that are refused before the store is asked',
