@@ -296,6 +296,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'new-id-per-attempt': /^events with several ids or bodies: expected 0, found [1-9]\d*\.$/m,
     },
   },
+  traces: {
+    minutes: 1,
+    faults: {
+      'new-trace-per-attempt': /^taken-over: spans of the run in other traces: expected 0, found [1-9]\d*\.$/m,
+      'leak-content': /^tools: planted words in the export: expected 0, found [1-9]\d*\.$/m,
+    },
+    figures: (scale) => ({ runs: scale(10, 150), traces: scale(10, 150), planted: 0 }),
+  },
   'webhook-guard': {
     minutes: 0.5,
     faults: {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './support/cli-process.ts';
-import { type ComposeFile, readCompose } from './support/compose-file.ts';
+import { type ComposeFile, getNodes, readCompose } from './support/compose-file.ts';
 import { composeProblems } from './support/compose-problems.ts';
 
 test('the settings, folders, nodes and drain time of compose.yaml fit together', () => {
@@ -43,6 +43,77 @@ test('sees planted faults in compose.yaml', () => {
     () => composeProblems(changed({ environment: { ...environment, RUNWIRE_DRAIN: '5' } })),
     /RUNWIRE_DRAIN/,
   );
+});
+
+/** Adds the file as Compose adds a second one: services and their environments are merged. */
+function withObservability(): ComposeFile {
+  const base = readCompose();
+  const added = readCompose('deploy/observability/compose.yaml');
+  const services: Record<string, ComposeFile['services'][string]> = { ...base.services };
+  for (const [name, service] of Object.entries(added.services)) {
+    const environment = { ...services[name]?.environment, ...service.environment };
+    services[name] = { ...services[name], ...service, environment };
+  }
+  return { services, volumes: { ...base.volumes, ...added.volumes }, networks: base.networks };
+}
+
+const textAt = (path: string) => readFileSync(join(root, 'deploy/observability', path), 'utf8');
+
+/** Returns the contradictions between the services and the files that they read. */
+function observabilityProblems(
+  compose: ComposeFile,
+  { collector, prometheus, datasources } = {
+    collector: textAt('collector.yaml'),
+    prometheus: textAt('prometheus.yaml'),
+    datasources: textAt('grafana/datasources.yaml'),
+  },
+): string[] {
+  const problems = composeProblems(compose);
+  const nodes = getNodes(compose);
+  for (const [name, { image = '', volumes = [], ports = [] }] of Object.entries(compose.services)) {
+    if (image !== 'runwire' && !/:v?\d+(\.\d+)*$/.test(image)) problems.push(`${name}: ${image} has no version`);
+    for (const port of ports) if (!port.startsWith('127.0.0.1:')) problems.push(`${name}: ${port} is open`);
+    for (const [file = ''] of volumes.map((volume) => volume.split(':'))) {
+      if (file.startsWith('./') && !existsSync(join(root, file))) problems.push(`${name}: there is no file ${file}`);
+    }
+  }
+  for (const [name, { environment = {} }] of nodes) {
+    const { hostname, port } = new URL(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? 'http://none');
+    if (!(hostname in compose.services)) problems.push(`${name}: there is no service ${hostname}`);
+    if (!collector.includes(`http: { endpoint: '0.0.0.0:${port}' }`)) problems.push(`${name}: no receiver at ${port}`);
+  }
+  const targets = nodes.map(([name, { environment = {} }]) => `'${name}:${environment.RUNWIRE_METRICS_PORT}'`);
+  if (!prometheus.includes(`targets: [${targets.join(', ')}]`)) problems.push(`Prometheus does not read ${targets}`);
+  for (const [, host = ''] of datasources.matchAll(/http:\/\/(\w+):/g))
+    if (!(host in compose.services)) problems.push(`Grafana: there is no service ${host}`);
+  return problems;
+}
+
+test('the services of deploy/observability fit to compose.yaml and to their files', () => {
+  const compose = withObservability();
+  assert.deepEqual(observabilityProblems(compose), []);
+  const changedService = (name: string, change: object) => ({
+    ...compose,
+    services: { ...compose.services, [name]: { ...compose.services[name], ...change } },
+  });
+  const environment = compose.services['node-1']?.environment ?? {};
+  const faults: readonly (readonly [string, object, RegExp])[] = [
+    ['tempo', { image: 'grafana/tempo:latest' }, /tempo: grafana\/tempo:latest has no version/],
+    ['grafana', { ports: ['3000:3000'] }, /grafana: 3000:3000 is open/],
+    ['tempo', { volumes: ['./deploy/tempo.yaml:/etc/tempo.yaml'] }, /tempo: there is no file \.\/deploy\/tempo\.yaml/],
+    [
+      'node-1',
+      { environment: { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collect:4317' } },
+      /service collect\n.*no receiver at 4317/,
+    ],
+    [
+      'node-1',
+      { environment: { ...environment, RUNWIRE_METRICS_PORT: '9465' } },
+      /Prometheus does not read 'node-1:9465'/,
+    ],
+  ];
+  for (const [name, change, sentence] of faults)
+    assert.match(observabilityProblems(changedService(name, change)).join('\n'), sentence);
 });
 
 test('the docs run commands of the image with its entry point', () => {

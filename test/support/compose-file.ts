@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { root } from './cli-process.ts';
 
 interface Service {
+  readonly image?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly networks?: Readonly<Record<string, { readonly ipv4_address: string }>>;
@@ -20,8 +21,8 @@ export interface ComposeFile {
   readonly networks: Readonly<Record<string, unknown>>;
 }
 
-export function readCompose(): ComposeFile {
-  return parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as ComposeFile;
+export function readCompose(path = 'compose.yaml'): ComposeFile {
+  return parse(readFileSync(join(root, path), 'utf8'), { merge: true }) as ComposeFile;
 }
 
 export function getNodes(compose: ComposeFile): (readonly [string, Service])[] {

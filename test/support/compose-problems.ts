@@ -45,7 +45,7 @@ export function composeProblems(compose: ComposeFile): string[] {
     if (!holds) problems.push(problem);
   };
   const { services, volumes, networks } = compose;
-  const settings = [...getSettings('docs/settings.md'), ...providerKeys];
+  const settings = ['docs/settings.md', 'docs/traces.md'].flatMap(getSettings).concat(providerKeys);
   const nginx = services.nginx;
   const nginxAddress = nginx?.networks?.inside?.ipv4_address;
   const nodes = getNodes(compose);

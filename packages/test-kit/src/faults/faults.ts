@@ -27,6 +27,7 @@ import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
+import { TRACE_FAULTS } from './trace-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './upload-faults.ts';
 import { WEBHOOK_FAULTS } from './webhook-faults.ts';
 
@@ -351,6 +352,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...PROCESS_FAULTS,
   ...TOKEN_FAULTS,
   ...WEBHOOK_FAULTS,
+  ...TRACE_FAULTS,
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,
