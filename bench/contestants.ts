@@ -9,9 +9,12 @@ import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type 
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 /**
- * `floor` and `durable` are the two floors, `ours` is our server. Any other name is a peer.
+ * `floor` and `durable` are the two floors, `ours` is our server, `traced` our server that exports all traces. Any other name is a
+ * peer.
  */
-export type ContestantName = 'floor' | 'durable' | 'ours' | (string & {});
+export type ContestantName = 'floor' | 'durable' | 'ours' | 'traced' | (string & {});
+
+export const isOurs = (name: ContestantName): boolean => name === 'ours' || name === 'traced';
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */
@@ -59,16 +62,19 @@ const script = (name: string) => join(import.meta.dirname, name);
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
   const dataDir = options.kept?.dataDir ?? mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
   if (options.kept === undefined) folders.add(dataDir);
+  const sink = name === 'traced' ? await startHelper('trace-sink.ts') : null;
   const settings: ServerSettings = {
     dataDir,
     isDurable: name === 'durable',
     providerPort: options.providerPort ?? null,
     protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
+    collectorPort: sink?.port ?? null,
   };
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
+    sink?.stop();
     if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
@@ -90,7 +96,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
       throw error;
     }
   }
-  const path = name === 'ours' ? '/get_completion_v2' : '/';
+  const path = isOurs(name) ? '/get_completion_v2' : '/';
   const order = { servers, path, apiKey: key, integrationId: INTEGRATION, members: options.members };
   return { process: children[0] as ChildProcess, order, [Symbol.asyncDispose]: stop };
 }
@@ -98,7 +104,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
 function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const isFloor = name === 'floor' || name === 'durable';
-  const file = isFloor ? script('floor.ts') : name === 'ours' ? script('ours.ts') : peerScript(name);
+  const file = isFloor ? script('floor.ts') : isOurs(name) ? script('ours.ts') : peerScript(name);
   const child = fork(file, [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
@@ -115,8 +121,10 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Starts the scripted provider in its own process, which exits with the benchmark. */
-export async function startProvider(): Promise<{ readonly port: number; stop(): void }> {
-  const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
+export const startProvider = () => startHelper('provider.ts');
+
+async function startHelper(file: string): Promise<{ readonly port: number; stop(): void }> {
+  const child = fork(script(file), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
   const { port } = await firstMessage<{ port: number }>(child);
   return { port, stop: () => child.disconnect() };
 }

@@ -12,6 +12,8 @@ export interface ServerSettings {
   readonly protocol: 'responses' | 'messages';
   /** For our server: the PostgreSQL to use. Null for the embedded database. */
   readonly databaseUrl: string | null;
+  /** For our server: the port to which it exports traces. Null if traces are off. */
+  readonly collectorPort: number | null;
 }
 
 export interface Announcement {
