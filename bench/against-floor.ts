@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type ContestantName, load, startContestant, startProvider, withCounting } from './contestants.ts';
+import { type ContestantName, isOurs, load, startContestant, startProvider, withCounting } from './contestants.ts';
 import { COUNTED, countRuns } from './counts.ts';
 import { startDurablePostgres } from './database-meter.ts';
 import { writeDocsSection } from './docs-section.ts';
@@ -79,7 +79,7 @@ const isChosen = ({ name }: Phase) => metrics.some(({ phase, floorPhase }) => ph
 async function measure(name: ContestantName): Promise<PhaseResult[]> {
   const settings = { members, providerPort, protocol } as const;
   const measured: PhaseResult[] = [];
-  const phases = (name === 'ours' ? [...PHASES, ...OUR_PHASES] : PHASES).filter(
+  const phases = (isOurs(name) ? [...PHASES, ...OUR_PHASES] : PHASES).filter(
     (phase) => (phase.name === 'warm-up' || isChosen(phase)) && (!isPeer(name) || isForPeers(phase)),
   );
   if (phases.some(isChosen)) {
@@ -87,7 +87,7 @@ async function measure(name: ContestantName): Promise<PhaseResult[]> {
     measured.push(...(await load(contestant, phases)).filter((result) => result.name !== 'warm-up'));
   }
   if (isPeer(name)) return measured;
-  const counted = COUNTED.filter((phase) => isChosen(phase) && (name === 'ours' || phase.agency === undefined));
+  const counted = COUNTED.filter((phase) => isChosen(phase) && (isOurs(name) || phase.agency === undefined));
   if (counted.length > 0) {
     await using contestant = await withCounting(() => startContestant(name, settings));
     measured.push(...(await countRuns(contestant, counted)));
@@ -140,7 +140,7 @@ interface Row {
 const others = contestants.filter((name) => name !== 'ours');
 const rows: readonly Row[] = metrics.map((metric) => {
   const { phase, floorPhase, field, more } = metric;
-  const value = (name: string) => figure(name, name === 'ours' ? phase : (floorPhase ?? phase), field);
+  const value = (name: string) => figure(name, isOurs(name) ? phase : (floorPhase ?? phase), field);
   const ours = value('ours');
   const ratios = others.map((name) => {
     const other = value(name);

@@ -11,12 +11,12 @@ import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type 
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 /**
- * `floor` and `durable` are the two floors, `ours` is our server, `webhook` is our server with one webhook endpoint. Any other
- * name is a peer.
+ * `floor` and `durable` are the two floors, `ours` is our server, `traced` our server that exports all traces, `webhook` our
+ * server with one webhook endpoint. Any other name is a peer.
  */
-export type ContestantName = 'floor' | 'durable' | 'ours' | 'webhook' | (string & {});
+export type ContestantName = 'floor' | 'durable' | 'ours' | 'traced' | 'webhook' | (string & {});
 
-const isOurs = (name: ContestantName) => name === 'ours' || name === 'webhook';
+export const isOurs = (name: ContestantName): boolean => ['ours', 'traced', 'webhook'].includes(name);
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */
@@ -66,6 +66,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
   if (options.kept === undefined) folders.add(dataDir);
   const receiver = name === 'webhook' ? await startReceiver() : null;
   const webhookPort = receiver === null ? null : (receiver.address() as AddressInfo).port;
+  const sink = name === 'traced' ? await startHelper('trace-sink.ts') : null;
   const settings: ServerSettings = {
     webhookPort,
     dataDir,
@@ -73,12 +74,14 @@ export async function startContestant(name: ContestantName, options: ContestantO
     providerPort: options.providerPort ?? null,
     protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
+    collectorPort: sink?.port ?? null,
   };
   const children: ChildProcess[] = [];
   const stop = async () => {
     await Promise.all(children.map(end));
     receiver?.closeAllConnections();
     receiver?.close();
+    sink?.stop();
     if (folders.delete(dataDir)) rmSync(dataDir, { recursive: true, force: true });
   };
   const servers: { pid: number; port: number }[] = [];
@@ -128,8 +131,10 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Starts the scripted provider in its own process, which exits with the benchmark. */
-export async function startProvider(): Promise<{ readonly port: number; stop(): void }> {
-  const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
+export const startProvider = () => startHelper('provider.ts');
+
+async function startHelper(file: string): Promise<{ readonly port: number; stop(): void }> {
+  const child = fork(script(file), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
   const { port } = await firstMessage<{ port: number }>(child);
   return { port, stop: () => child.disconnect() };
 }

@@ -14,6 +14,8 @@ export interface ServerSettings {
   readonly databaseUrl: string | null;
   /** For our server: the port of the receiver of its webhooks. Null if it has no endpoint. */
   readonly webhookPort: number | null;
+  /** For our server: the port to which it exports traces. Null if traces are off. */
+  readonly collectorPort: number | null;
 }
 
 export interface Announcement {
