@@ -11,12 +11,12 @@ import { ASK_MEMORY, integrationFor, type LoadOrder, memberId, type Phase, type 
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 /**
- * `floor` and `durable` are the two floors, `ours` is our server, `traced` our server that exports all traces, `webhook` our
- * server with one webhook endpoint. Any other name is a peer.
+ * `floor` and `durable` are the two floors, `ours` is our server, `webhook` our server with one webhook endpoint, `traced` our server
+ * that exports all traces. Any other name is a peer.
  */
-export type ContestantName = 'floor' | 'durable' | 'ours' | 'traced' | 'webhook' | (string & {});
+export type ContestantName = 'floor' | 'durable' | 'ours' | 'webhook' | 'traced' | (string & {});
 
-export const isOurs = (name: ContestantName): boolean => ['ours', 'traced', 'webhook'].includes(name);
+export const isOurs = (name: ContestantName): boolean => ['ours', 'webhook', 'traced'].includes(name);
 
 export interface Contestant extends AsyncDisposable {
   /** The first process, if there are several. */

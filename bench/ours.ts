@@ -30,7 +30,7 @@ const agencies = {
 };
 
 /** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
-const { dataDir, providerPort, protocol, databaseUrl, collectorPort, webhookPort } = readSettings();
+const { dataDir, providerPort, protocol, databaseUrl, webhookPort, collectorPort } = readSettings();
 const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
 const provider =
   providerPort === null
@@ -41,8 +41,8 @@ const provider =
 const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl };
 const webhooks = webhookPort === null ? {} : { RUNWIRE_WEBHOOK_ALLOW: `127.0.0.1:${webhookPort}` };
 const traces = collectorPort === null ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}` };
-const env = { PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider, ...webhooks, ...traces };
-const { config, secrets } = readConfig(env);
+const variables = { ...database, ...provider, ...webhooks, ...traces };
+const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...variables });
 // As in `main.ts`: without it the phases after a pause of 14 s would measure another server.
 keepOptimisedCode();
 const onFatal = (error: unknown) => {

@@ -322,7 +322,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
   },
   schedules: {
-    minutes: 4,
+    minutes: 5,
     faults: {
       'tick-per-node': /^three nodes: runs for \d+ ticks: expected \d+, found \d+\.$/m,
       'catch-up-after-restore': /^ticks between backup and restore that ran after it: expected 0, found [1-9]\d*\.$/m,

@@ -78,11 +78,15 @@ const addNodes = async (rig: Rig): Promise<void> => {
   for (let node = 0; node < NODES; node += 1) await rig.add();
 };
 
-/** Resolves when most schedules have ticked again. */
+/** Resolves when each schedule whose request is valid has ticked again. */
 async function moreTicks(rig: Rig, what: string): Promise<void> {
-  const ticks = async () => Number((await rig.query('select count(*) from schedule_ticks'))[0]?.count);
-  const target = (await ticks()) + SCHEDULES / 2;
-  await until(`${what}: more ticks`, async () => (await ticks()) >= target, PATIENCE);
+  const since = Date.now();
+  const ticked = async () =>
+    await numbersIn(
+      rig.query,
+      `select count(distinct schedule_id) as valid from schedule_ticks where run_id is not null and recorded_at >= ${since}`,
+    );
+  await until(`${what}: a tick of each schedule`, async () => (await ticked()).valid === 0.9 * SCHEDULES, PATIENCE);
 }
 
 /** Pauses all schedules between two ticks. A dead node's tick is finished by another node. */
@@ -90,8 +94,9 @@ async function stopTicks(rig: Rig): Promise<void> {
   await until(
     'all schedules are paused',
     async () => {
-      await rig.query(`update schedules set active = 0, next_tick_at = null, due_at = null
-        where claimed_by is null and retry_code is null`);
+      // Rows that a node is claiming are left for the next try: waiting for them could be a deadlock.
+      await rig.query(`update schedules set active = 0, next_tick_at = null, due_at = null where schedule_id in (
+        select schedule_id from schedules where claimed_by is null and retry_code is null for update skip locked)`);
       return (await rig.query('select 1 from schedules where due_at is not null')).length === 0;
     },
     PATIENCE,

@@ -105,6 +105,7 @@ export const scheduleVisits: readonly ConsoleVisit[] = [
       await Promise.all([untilTick(visit, scheduleId), untilTick(visit, refusedId)]);
       await visit.open(`${getSchedules(visit)}/${refusedId}`);
       await page.getByRole('row').filter({ hasText: 'consumer_inactive' }).first().waitFor();
+      await page.getByText('The newest tick was refused.').waitFor();
       await visit.expectRefusal(429, () => button(page, 'Run now').click());
       await alert(page, 'consumer_inactive');
       await visit.checkPage('schedule-refusals');
