@@ -67,6 +67,11 @@ function tests(store: StoreName): void {
 
   test('an edit that breaks an agency is reported once per fault', async (t) => {
     cites(t, 'contract-21-broken');
+    const isLoaded = async () => {
+      const { items } = (await rig.api.get('/v2/agencies')).body;
+      return items.some(({ agency, error }: { agency: string; error: unknown }) => agency === 'work' && error === null);
+    };
+    await until('the agency, which a test of another server may have broken', isLoaded);
     await use('work');
     const count = async () => (await bodies()).length;
     folder.write({ 'work/agency.yaml': `${YAML}colour: red\n` });

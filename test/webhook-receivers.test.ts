@@ -94,15 +94,18 @@ test('the receiver for Node gets events through `webhooks listen`', async (t) =>
   const args = sample.trim().replace('3000', String(port)).split(' ').slice(1);
   const { child, result } = startRunwire(args, { env: commands.environment });
   let printed = '';
-  child.stderr?.on('data', (piece) => {
-    printed += piece;
-  });
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (piece) => {
+      printed += piece;
+    });
+  }
   await until(() => printed.includes('Ready.') || child.exitCode !== null);
   const [secret = ''] = /whsec_\S+/.exec(printed) ?? [];
   const { lines } = await startNodeReceiver(t, secret, port);
   const run = await commands.server.api.complete({ apiIntegrationId: 'demo', message: 'Hello' });
   const [line] = await Promise.all([once(lines, 'line'), run.whole()]);
   assert.match(String(line), /^new run\.completed evt_/);
+  await until(() => printed.includes(' ms)'));
   child.kill('SIGINT');
   const { code, stdout } = await result;
   assert.equal(code, 130);
