@@ -97,7 +97,7 @@ export class DeliveryLoop implements AsyncDisposable {
     for (const post of posts) this.#begin(post);
   }
 
-  /** Stores outcomes and claims deliveries. The slots of stored outcomes are free after it. */
+  /** Stores outcomes and claims deliveries. */
   async #commit(finished: readonly FinishedPost[], shares: readonly SlotShare[]): Promise<readonly Post[]> {
     const { store, now, metrics } = this.#deps;
     const { recorded, posts } = await store.transact('webhook', async (tx) => {
@@ -107,7 +107,6 @@ export class DeliveryLoop implements AsyncDisposable {
       return { recorded, posts };
     });
     this.#finished = this.#finished.slice(finished.length);
-    for (const { post } of finished) this.#slots.release(post.endpoint.endpoint_id, post.hold);
     count(metrics, recorded);
     return posts;
   }
@@ -133,6 +132,8 @@ export class DeliveryLoop implements AsyncDisposable {
     if (span !== null) endTracedPost(span, outcome);
     waitAt?.('webhook-post.after');
     this.#finished.push({ post, outcome });
+    // Its slot is free for the turn that stores the outcome: otherwise posts that end together leave the next to the clock.
+    this.#slots.release(post.endpoint.endpoint_id, post.hold);
     if (!this.#stop.signal.aborted) this.#loop.wake();
   }
 

@@ -45,7 +45,7 @@ export class DeliverySlots {
     return [...shares.values()];
   }
 
-  /** Call it when the outcome of a post is stored. */
+  /** Call it when the post has ended. */
   release(endpointId: string, hold: Hold): void {
     hold[Symbol.dispose]();
     const left = (this.#posting.get(endpointId) ?? 1) - 1;
