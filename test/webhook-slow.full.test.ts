@@ -1,7 +1,7 @@
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { Rig } from '@runwire/test-kit';
 import { count, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, until } from '@runwire/test-kit/shortfall.ts';
-import { ScriptedServer } from './support/scripted-server.ts';
 import { WebhookReceiver } from './support/webhook-receiver.ts';
 
 /* One endpoint hangs beside nine that answer. */
@@ -10,18 +10,16 @@ const EVENTS = scale(40, 1000);
 const LIMIT_MS = 10_000;
 const CONCURRENT = 20;
 
-const receiver = await WebhookReceiver.start();
-const rig = ScriptedServer.shared(() => ({ env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow } }));
-after(() => receiver[Symbol.asyncDispose]());
-
 test('a receiver that hangs delays no other', async () => {
-  const integration = await rig.integration();
+  await using receiver = await WebhookReceiver.start();
+  await using rig = await Rig.start({ env: { RUNWIRE_WEBHOOK_ALLOW: receiver.allow } });
+  await rig.prepare({ apiIntegrationId: 'hooks' });
   const paths = Array.from({ length: 9 }, (_, index) => `quick-${index}`);
   receiver.answers('hanging', { broken: 'hangs' });
   for (const path of ['hanging', ...paths]) {
-    await rig.api.post(`/v2/integrations/${integration}/webhooks`, { url: receiver.url(path) });
+    await rig.api().post(`${rig.path}/webhooks`, { url: receiver.url(path) });
   }
-  rig.controller.onCall = async (call) => {
+  rig.model.onCall = async (call) => {
     await call.text('Hi');
     await call.end();
   };
@@ -29,7 +27,7 @@ test('a receiver that hangs delays no other', async () => {
   const lane = async () => {
     while (left > 0) {
       left -= 1;
-      const reader = await rig.api.complete({ apiIntegrationId: integration, message: 'Hello' });
+      const reader = await rig.api().complete({ apiIntegrationId: rig.integration, message: 'Hello' });
       await reader.whole();
     }
   };

@@ -27,6 +27,7 @@ export class WebhookReceiver implements AsyncDisposable {
   readonly posts: ReceivedPost[] = [];
   readonly #server = createServer((request, response) => void this.#receive(request, response));
   readonly #answers = new Map<string, AnswerPost>();
+  readonly #byPath = new Map<string, ReceivedPost[]>();
 
   private constructor() {}
 
@@ -55,7 +56,7 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 
   at(path: string): ReceivedPost[] {
-    return this.posts.filter((post) => post.path === path);
+    return this.#byPath.getOrInsertComputed(path, () => []);
   }
 
   /** Waits until the path got so many posts. */
@@ -71,7 +72,7 @@ export class WebhookReceiver implements AsyncDisposable {
     const path = (request.url ?? '/').slice(1);
     const body = Buffer.concat(pieces).toString();
     const post = { path, headers, body, id: String(headers['webhook-id']), at: Date.now() };
-    const earlier = this.at(path).length;
+    const earlier = this.at(path).push(post) - 1;
     this.posts.push(post);
     const { status = 204, headers: more = {}, text, broken } = (await this.#answers.get(path)?.(post, earlier)) ?? {};
     if (broken === 'hangs') return;

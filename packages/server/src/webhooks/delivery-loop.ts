@@ -15,6 +15,8 @@ import { endTracedPost, tracePost } from './trace-post.ts';
 
 export const POSTS_PER_NODE = 32;
 const POLL_MS = 1000;
+/** What is woken within this time shares a turn, so that a busy node commits once for several posts. */
+const TURN_MS = 5;
 
 export interface DeliveryDeps extends PostDeps {
   readonly store: Store;
@@ -48,6 +50,7 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #posting = new Set<Promise<void>>();
   #finished: FinishedPost[] = [];
+  #nextTurn: NodeJS.Timeout | null = null;
   /** Since when the first due delivery waits, as the last look found it. Null if none is due. */
   #dueSince: number | null = null;
 
@@ -71,9 +74,12 @@ export class DeliveryLoop implements AsyncDisposable {
     return this.#dueSince === null ? 0 : Math.max(0, this.#deps.now() - this.#dueSince);
   }
 
-  /** Looks for due deliveries immediately. */
+  /** Looks for due deliveries soon. */
   wake(): void {
-    this.#loop.wake();
+    this.#nextTurn ??= setTimeout(() => {
+      this.#nextTurn = null;
+      this.#loop.wake();
+    }, TURN_MS);
   }
 
   async #turn(): Promise<void> {
@@ -134,12 +140,13 @@ export class DeliveryLoop implements AsyncDisposable {
     this.#finished.push({ post, outcome });
     // Its slot is free for the turn that stores the outcome: otherwise posts that end together leave the next to the clock.
     this.#slots.release(post.endpoint.endpoint_id, post.hold);
-    if (!this.#stop.signal.aborted) this.#loop.wake();
+    if (!this.#stop.signal.aborted) this.wake();
   }
 
   /** Gives the claims of unanswered posts back, so that another node posts them immediately. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('The server is shutting down.'));
+    if (this.#nextTurn !== null) clearTimeout(this.#nextTurn);
     await this.#loop[Symbol.asyncDispose]();
     await Promise.all(this.#posting);
     await this.#turn().catch(() => {});

@@ -1,7 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 
 /** How long the secret before the current one signs too. */
 export const BOTH_SIGN_MS = 86_400_000;
+const KEPT_SECRETS = 1000;
 
 interface SecretNumbers {
   readonly endpoint_id: string;
@@ -12,6 +14,7 @@ interface SecretNumbers {
 /** Derives the secrets of endpoints from the installation's secret, so that no secret is stored or in a backup. */
 export class WebhookSecrets {
   readonly #secret: string;
+  readonly #derived = new LruCache<string, Buffer>(KEPT_SECRETS);
 
   constructor(secret: string) {
     this.#secret = secret;
@@ -35,6 +38,11 @@ export class WebhookSecrets {
   }
 
   #derive(endpointId: string, number: number): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#secret, '', `runwire webhook ${endpointId} ${number}`, 32));
+    const info = `runwire webhook ${endpointId} ${number}`;
+    const known = this.#derived.get(info);
+    if (known !== undefined) return known;
+    const secret = Buffer.from(hkdfSync('sha256', this.#secret, '', info, 32));
+    this.#derived.set(info, secret);
+    return secret;
   }
 }
