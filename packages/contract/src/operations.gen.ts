@@ -446,7 +446,7 @@ export interface DeleteScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -457,7 +457,7 @@ export interface GetScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -468,7 +468,7 @@ export interface ListScheduleTicksParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
   /**
@@ -502,7 +502,7 @@ export interface RunScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -513,7 +513,7 @@ export interface UpdateScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -675,7 +675,7 @@ export interface DeleteWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -686,7 +686,7 @@ export interface GetWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -697,11 +697,11 @@ export interface GetWebhookDeliveryParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
 }
@@ -712,7 +712,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
@@ -771,11 +771,11 @@ export interface RedeliverWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
 }
@@ -786,7 +786,7 @@ export interface ReplayWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -797,7 +797,7 @@ export interface RotateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -808,7 +808,7 @@ export interface TestWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -819,7 +819,7 @@ export interface UpdateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -996,7 +996,7 @@ export interface Operations {
    */
   getSchedule: { input: GetScheduleParameters; answer: Schedule };
   /**
-   * List a schedule’s ticks, newest first.
+   * List a schedule's ticks, newest first.
    */
   listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
   /**
@@ -1064,15 +1064,15 @@ export interface Operations {
    */
   getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
   /**
-   * List a webhook endpoint’s deliveries, newest first.
+   * List a webhook endpoint's deliveries, newest first.
    */
   listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
   /**
-   * List an integration’s webhook endpoints, newest first.
+   * List an integration's webhook endpoints, newest first.
    */
   listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
   /**
-   * Send a delivery’s event once more.
+   * Send a delivery's event once more.
    */
   redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
   /**
