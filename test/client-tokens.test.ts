@@ -217,7 +217,7 @@ describe('client tokens', () => {
     assert.deepEqual(await refused(strangers[0] as ApiClient, { chatId: 'hidden' }), [404, 'chat_not_found']);
   });
 
-  test('lists show only the chats of the member, and their cursors are no one else’s', async (t) => {
+  test("lists show only the chats of the member, and their cursors are no one else's", async (t) => {
     cites(t, 'clients-16-lists');
     for (const [consumerId, chatId] of [
       ['ann', 'list-1'],
@@ -368,7 +368,7 @@ describe('client tokens', () => {
     assert.equal(await read(signed(asKey, 'JWT', SECRET), '/v2/me'), 200);
     const wrong = {
       expired: signed({ ...claims, exp: 1 }),
-      'of the key’s signer': signed(claims, 'client+jwt', SECRET),
+      "of the key's signer": signed(claims, 'client+jwt', SECRET),
       'typ of keys': signed({ ...claims, jti: keyId }, 'JWT'),
       'a key with typ of tokens': signed(asKey, 'client+jwt', SECRET),
       'of no key': signed({ ...claims, key: 'key_unknown' }),

@@ -46,7 +46,7 @@ async function metrics(of = rig): Promise<Map<string, number>> {
 
 test('metrics need a key', async (t) => {
   cites(t, 'contract-2-metrics-key', 'contract-3-metrics');
-  for (const key of [null, 'nobody’s'.repeat(8).replaceAll('’', '-')]) {
+  for (const key of [null, 'nobody-s'.repeat(8)]) {
     const { status, body } = await rig.api.as(key).get('/metrics');
     assert.deepEqual([status, body.code], [401, 'invalid_api_key']);
   }

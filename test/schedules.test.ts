@@ -52,6 +52,13 @@ function tests(store: StoreName): void {
   const ticks = async (scheduleId: string) => (await rig.api.get(`${path}/${scheduleId}/ticks`)).body.items;
   const runs = async () => (await rig.api.get(`/v2/integrations/${integration}/runs`)).body.items;
 
+  const countTicks = async () => {
+    const page = String((await rig.api.get('/metrics')).body);
+    const count = (outcome: string) =>
+      Number(new RegExp(`^runwire_schedule_ticks_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)?.[1]);
+    return { run: count('run'), refusal: count('refusal') };
+  };
+
   test('a tick starts one run with the id of the tick', async (t) => {
     cites(
       t,
@@ -84,8 +91,11 @@ function tests(store: StoreName): void {
     await look();
     assert.deepEqual(await ticks(schedule.scheduleId), []);
     clock.at += 30_000;
+    const before = await countTicks();
     await Promise.all([look(), look()]);
     await look();
+    const after = await countTicks();
+    assert.deepEqual([after.run - before.run, after.refusal - before.refusal], [1, 0]);
     const [run, ...others] = await runs();
     assert.deepEqual(others, []);
     const tick = '2030-01-07T08:00:00.000Z';
@@ -110,9 +120,12 @@ function tests(store: StoreName): void {
     cites(t, 'contract-22-refusal');
     const schedule = await create({ request: { message: 'Hi', consumerId: 'nobody' } });
     clock.at += MINUTE;
+    const before = await countTicks();
     await look();
     await rig.member(integration, 'nobody');
     await look();
+    const after = await countTicks();
+    assert.deepEqual([after.run - before.run, after.refusal - before.refusal], [0, 1]);
     const [tick] = await ticks(schedule.scheduleId);
     assert.deepEqual([tick.runId, tick.code], [null, 'member_not_found']);
     assert.deepEqual(await runs(), []);
@@ -344,6 +357,39 @@ function tests(store: StoreName): void {
     clock.at += 8 * 24 * HOUR;
     assert.ok((await rig.server.server.probes.sweepTicks()) >= 41);
   });
+
+  test('a tick is tried again after a 503, until the next tick', async (t) => {
+    cites(t, 'contract-22-retry', 'contract-22-no-reader');
+    let at = Date.parse('2030-01-01T00:00:00Z');
+    const limits = { activeRuns: 1, schedulesMs: 3_600_000, disconnectMs: 200 };
+    await using small = await ScriptedServer.start({ store, clock: () => at, limits });
+    const integration = await small.integration({ onDisconnect: 'cancel' });
+    const path = `/v2/integrations/${integration}/schedules`;
+    const { body } = await small.api.post(path, { name: 'a', everySeconds: 60, request: { message: 'a' } });
+    const look = () => small.server.server.probes.lookAtSchedules();
+    const ticks = async () => (await small.api.get(`${path}/${body.scheduleId}/ticks`)).body.items;
+    const held = await small.hold({ message: 'Hold' });
+    at += MINUTE;
+    await look();
+    assert.deepEqual(await ticks(), []);
+    at += MINUTE;
+    await look();
+    assert.deepEqual(
+      (await ticks()).map(({ code }: { code: string }) => code),
+      ['unavailable'],
+    );
+    await held.finish();
+    at += 2000;
+    await look();
+    const [{ runId }] = await ticks();
+    assert.notEqual(runId, null);
+    const call = await small.controller.nextCall();
+    // With `onDisconnect: cancel` a run without readers is cancelled sooner.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await call.end();
+    const run = `/v2/integrations/${integration}/runs/${runId}`;
+    await eventually('the run has ended', async () => (await small.api.get(run)).body.status === 'completed');
+  });
 }
 
 test('a clock change is a gap or a repetition', (t) => {
@@ -380,39 +426,6 @@ test('a node of the version before refuses new schedules', async (t) => {
   const owner = { ownerId: '', integrationId: '' } as unknown as Parameters<typeof createSchedule>[1];
   const create = createSchedule(deps, owner, { name: 'a', cron: '* * * * *', request: { message: 'a' } });
   await assert.rejects(create, { code: 'unavailable' });
-});
-
-test('a tick is tried again after a 503, until the next tick', async (t) => {
-  cites(t, 'contract-22-retry', 'contract-22-no-reader');
-  let at = Date.parse('2030-01-01T00:00:00Z');
-  const limits = { activeRuns: 1, schedulesMs: 3_600_000, disconnectMs: 200 };
-  await using rig = await ScriptedServer.start({ clock: () => at, limits });
-  const integration = await rig.integration({ onDisconnect: 'cancel' });
-  const path = `/v2/integrations/${integration}/schedules`;
-  const { body } = await rig.api.post(path, { name: 'a', everySeconds: 60, request: { message: 'a' } });
-  const look = () => rig.server.server.probes.lookAtSchedules();
-  const ticks = async () => (await rig.api.get(`${path}/${body.scheduleId}/ticks`)).body.items;
-  const held = await rig.hold({ message: 'Hold' });
-  at += MINUTE;
-  await look();
-  assert.deepEqual(await ticks(), []);
-  at += MINUTE;
-  await look();
-  assert.deepEqual(
-    (await ticks()).map(({ code }: { code: string }) => code),
-    ['unavailable'],
-  );
-  await held.finish();
-  at += 2000;
-  await look();
-  const [{ runId }] = await ticks();
-  assert.notEqual(runId, null);
-  const call = await rig.controller.nextCall();
-  // With `onDisconnect: cancel` a run without readers is cancelled sooner.
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await call.end();
-  const run = `/v2/integrations/${integration}/runs/${runId}`;
-  await eventually('the run has ended', async () => (await rig.api.get(run)).body.status === 'completed');
 });
 
 test('a restored schedule continues after the restore', async (t) => {

@@ -51,7 +51,7 @@ test('a sender that leaves stores nothing; a half-closed one gets its answer', a
   assert.match(await text(socket), /^HTTP\/1\.1 400 .*<Code>IncompleteBody<\/Code>/s);
 });
 
-test('a sender that stops sending is cut, with S3’s RequestTimeout', async () => {
+test("a sender that stops sending is cut, with S3's RequestTimeout", async () => {
   await using slow = await UploadServer.start({ limits: { uploadIdleMs: 200 } });
   const whole = formBytes({ parts: slow.parts() });
   for (const part of [0, 300, whole.length - 5]) {

@@ -450,7 +450,7 @@ export interface DeleteScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -461,7 +461,7 @@ export interface GetScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -472,7 +472,7 @@ export interface ListScheduleTicksParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
   /**
@@ -506,7 +506,7 @@ export interface RunScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -517,7 +517,7 @@ export interface UpdateScheduleParameters {
    */
   apiIntegrationId: string;
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
 }
@@ -679,7 +679,7 @@ export interface DeleteWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -690,7 +690,7 @@ export interface GetWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -701,11 +701,11 @@ export interface GetWebhookDeliveryParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
 }
@@ -716,7 +716,7 @@ export interface ListWebhookDeliveriesParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
@@ -775,11 +775,11 @@ export interface RedeliverWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
 }
@@ -790,7 +790,7 @@ export interface ReplayWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -801,7 +801,7 @@ export interface RotateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -812,7 +812,7 @@ export interface TestWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -823,7 +823,7 @@ export interface UpdateWebhookParameters {
    */
   apiIntegrationId: string;
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
 }
@@ -1000,7 +1000,7 @@ export interface Operations {
    */
   getSchedule: { input: GetScheduleParameters; answer: Schedule };
   /**
-   * List a schedule’s ticks, newest first.
+   * List a schedule's ticks, newest first.
    */
   listScheduleTicks: { input: ListScheduleTicksParameters; answer: ScheduleTickList };
   /**
@@ -1068,15 +1068,15 @@ export interface Operations {
    */
   getWebhookDelivery: { input: GetWebhookDeliveryParameters; answer: WebhookDeliveryWithBody };
   /**
-   * List a webhook endpoint’s deliveries, newest first.
+   * List a webhook endpoint's deliveries, newest first.
    */
   listWebhookDeliveries: { input: ListWebhookDeliveriesParameters; answer: WebhookDeliveryList };
   /**
-   * List an integration’s webhook endpoints, newest first.
+   * List an integration's webhook endpoints, newest first.
    */
   listWebhooks: { input: ListWebhooksParameters; answer: WebhookEndpointList };
   /**
-   * Send a delivery’s event once more.
+   * Send a delivery's event once more.
    */
   redeliverWebhook: { input: RedeliverWebhookParameters; answer: WebhookDelivery };
   /**

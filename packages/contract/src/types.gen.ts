@@ -410,7 +410,7 @@ export interface StreamChangedFile {
 }
 
 /**
- * A correction of a member’s usage.
+ * A correction of a member's usage.
  */
 export interface Adjustment {
   /**
@@ -426,7 +426,7 @@ export interface Adjustment {
    */
   consumerId: string;
   /**
-   * Unit of the amount; it must be the unit of the integration’s allowance.
+   * Unit of the amount; it must be the unit of the integration's allowance.
    */
   unit: 'runs' | 'tokens' | 'credits';
   /**
@@ -530,11 +530,11 @@ export interface AllowanceSetting {
 }
 
 /**
- * The correction of a member’s usage.
+ * The correction of a member's usage.
  */
 export interface CreateAdjustmentRequest {
   /**
-   * Unit of the amount; it must be the unit of the integration’s allowance.
+   * Unit of the amount; it must be the unit of the integration's allowance.
    */
   unit: 'runs' | 'tokens' | 'credits';
   /**
@@ -1924,7 +1924,7 @@ export interface RunScheduleRequest {}
  */
 export interface Schedule {
   /**
-   * The schedule’s id.
+   * The schedule's id.
    */
   scheduleId: string;
   /**
@@ -1989,7 +1989,7 @@ export interface ScheduleList {
 }
 
 /**
- * What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
+ * What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. `{{tick}}` in `message` is replaced by the tick's time. Without `chatId` each tick makes a new chat.
  */
 export interface ScheduleRequest {
   /**
@@ -2063,15 +2063,15 @@ export interface ScheduleTick {
    */
   tick: string;
   /**
-   * The tick’s run. Null if there is none.
+   * The tick's run. Null if there is none.
    */
   runId: string | null;
   /**
-   * Why there is no run: the refusal’s code. Null if there is a run.
+   * Why there is no run: the refusal's code. Null if there is a run.
    */
   code: string | null;
   /**
-   * The refusal’s sentence, for people.
+   * The refusal's sentence, for people.
    */
   error: string | null;
   /**
@@ -2099,11 +2099,11 @@ export interface ScheduleTickList {
  */
 export interface ScheduledRun {
   /**
-   * The run’s id.
+   * The run's id.
    */
   runId: string;
   /**
-   * Its chat’s id.
+   * Its chat's id.
    */
   chatId: string;
 }
@@ -4270,11 +4270,11 @@ export interface UpdateWebhookRequest {
 }
 
 /**
- * An edit or a start broke the integration’s agency. Sent once for each agency and fault.
+ * An edit or a start broke the integration's agency. Sent once for each agency and fault.
  */
 export interface WebhookAgencyEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'agency.broken';
   /**
@@ -4286,11 +4286,11 @@ export interface WebhookAgencyEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
-     * The agency’s name.
+     * The agency's name.
      */
     agency: string;
     /**
@@ -4308,7 +4308,7 @@ export interface WebhookAgencyEvent {
        */
       faults: {
         /**
-         * The file, by its path from the agency’s folder.
+         * The file, by its path from the agency's folder.
          */
         file: string;
         /**
@@ -4333,7 +4333,7 @@ export interface WebhookAgencyEvent {
  */
 export interface WebhookAllowanceEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'member.allowance_exhausted';
   /**
@@ -4345,7 +4345,7 @@ export interface WebhookAllowanceEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
@@ -4361,15 +4361,15 @@ export interface WebhookAllowanceEvent {
  */
 export interface WebhookDelivery {
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
   /**
-   * The event’s identifier: the header `webhook-id` in every attempt.
+   * The event's identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * The event’s type.
+   * The event's type.
    */
   type:
     | 'run.completed'
@@ -4434,15 +4434,15 @@ export interface WebhookDeliveryList {
  */
 export interface WebhookDeliveryWithBody {
   /**
-   * The delivery’s identifier.
+   * The delivery's identifier.
    */
   deliveryId: string;
   /**
-   * The event’s identifier: the header `webhook-id` in every attempt.
+   * The event's identifier: the header `webhook-id` in every attempt.
    */
   eventId: string;
   /**
-   * The event’s type.
+   * The event's type.
    */
   type:
     | 'run.completed'
@@ -4497,11 +4497,11 @@ export interface WebhookDeliveryWithBody {
 }
 
 /**
- * An address that an integration’s events are posted to.
+ * An address that an integration's events are posted to.
  */
 export interface WebhookEndpoint {
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
@@ -4572,7 +4572,7 @@ export interface WebhookEndpointList {
  */
 export interface WebhookEndpointWithSecret {
   /**
-   * The endpoint’s identifier.
+   * The endpoint's identifier.
    */
   endpointId: string;
   /**
@@ -4654,7 +4654,7 @@ export interface WebhookReplay {
  */
 export interface WebhookRunEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'run.completed' | 'run.failed' | 'run.cancelled' | 'run.asked';
   /**
@@ -4666,15 +4666,15 @@ export interface WebhookRunEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
-     * The run’s identifier.
+     * The run's identifier.
      */
     runId: string;
     /**
-     * The chat’s identifier.
+     * The chat's identifier.
      */
     chatId: string;
     /**
@@ -4686,7 +4686,7 @@ export interface WebhookRunEvent {
      */
     consumerId: string | null;
     /**
-     * The request’s `usageRequestId`. Null if it had none.
+     * The request's `usageRequestId`. Null if it had none.
      */
     usageRequestId: string | null;
     /**
@@ -4702,7 +4702,7 @@ export interface WebhookRunEvent {
      */
     agent: string;
     /**
-     * The agency’s hash when the run was started. Null if it is not known.
+     * The agency's hash when the run was started. Null if it is not known.
      */
     agencyVersion: string | null;
     /**
@@ -4710,7 +4710,7 @@ export interface WebhookRunEvent {
      */
     attempt: number;
     /**
-     * The last event’s id in the stream.
+     * The last event's id in the stream.
      */
     lastEventId: number;
     /**
@@ -4726,7 +4726,7 @@ export interface WebhookRunEvent {
      */
     completedAt: string;
     /**
-     * From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not known.
+     * From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not known.
      */
     firstTokenMs: number | null;
     /**
@@ -4747,13 +4747,13 @@ export interface WebhookRunEvent {
      */
     continues: string | null;
     /**
-     * The run’s open questions.
+     * The run's open questions.
      *
-     * Items: An open question, without its call’s arguments.
+     * Items: An open question, without its call's arguments.
      */
     pending: {
       /**
-       * The question’s identifier, for `answers`.
+       * The question's identifier, for `answers`.
        */
       questionId: string;
       /**
@@ -4761,7 +4761,7 @@ export interface WebhookRunEvent {
        */
       kind: 'approval' | 'tool';
       /**
-       * The call’s id.
+       * The call's id.
        */
       callId: string;
       /**
@@ -4773,7 +4773,7 @@ export interface WebhookRunEvent {
        */
       callerAgent: string | null;
       /**
-       * The tool’s name.
+       * The tool's name.
        */
       tool: string;
     }[];
@@ -4822,7 +4822,7 @@ export interface WebhookRunEvent {
  */
 export interface WebhookScheduleEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'schedule.paused';
   /**
@@ -4834,11 +4834,11 @@ export interface WebhookScheduleEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
-     * The schedule’s identifier.
+     * The schedule's identifier.
      */
     scheduleId: string;
     /**
@@ -4853,7 +4853,7 @@ export interface WebhookScheduleEvent {
  */
 export interface WebhookTestEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'webhook.test';
   /**
@@ -4865,11 +4865,11 @@ export interface WebhookTestEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
-     * The endpoint’s identifier.
+     * The endpoint's identifier.
      */
     endpointId: string;
   };
@@ -4880,7 +4880,7 @@ export interface WebhookTestEvent {
  */
 export interface WebhookUploadEvent {
   /**
-   * The event’s type.
+   * The event's type.
    */
   type: 'upload.completed';
   /**
@@ -4892,11 +4892,11 @@ export interface WebhookUploadEvent {
    */
   data: {
     /**
-     * The integration’s identifier.
+     * The integration's identifier.
      */
     apiIntegrationId: string;
     /**
-     * The file’s path.
+     * The file's path.
      */
     path: string;
     /**
@@ -4904,7 +4904,7 @@ export interface WebhookUploadEvent {
      */
     size: number;
     /**
-     * The file’s media type.
+     * The file's media type.
      */
     contentType: string;
   };

@@ -117,7 +117,7 @@ function addAdjustCommand(members: CliCommand, { env }: Context): void {
     .explain({
       summary: 'give a member back what it used, or take it',
       details: [
-        'The amount is in the unit of the integration’s allowance. A positive one is given back; write a negative one after `--`.',
+        "The amount is in the unit of the integration's allowance. A positive one is given back; write a negative one after `--`.",
         'The same --key never counts twice.',
       ],
       examples: [

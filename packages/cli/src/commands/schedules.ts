@@ -72,7 +72,7 @@ function addTimeOptions(command: CliCommand): CliCommand {
     .option('--at <TIME>', 'when the only tick is due')
     .option('--timezone <NAME>', 'the time zone for --cron, such as Europe/Berlin; default: UTC')
     .option('--catch-up <WHICH>', 'ticks that run later if no node ran: `latest`, `none` or `all`; default: latest')
-    .option('--message <TEXT>', 'the message for each run; {{tick}} is the tick’s time')
+    .option('--message <TEXT>', "the message for each run; {{tick}} is the tick's time")
     .option('--request <FILE>', 'a file with the whole request as JSON, instead of the options for it');
   return addRequestOptions(command);
 }

@@ -426,7 +426,7 @@ class SchedulesApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.ScheduleTick, models.ScheduleTickList]:
-        """List a schedule’s ticks, newest first."""
+        """List a schedule's ticks, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/schedules/:scheduleId/ticks",
             {"scheduleId": schedule_id, "limit": limit, "apiIntegrationId": integration},
@@ -709,7 +709,7 @@ class WebhooksApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.WebhookEndpoint, models.WebhookEndpointList]:
-        """List an integration’s webhook endpoints, newest first."""
+        """List an integration's webhook endpoints, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/webhooks",
             {"limit": limit, "apiIntegrationId": integration},
@@ -797,7 +797,7 @@ class WebhooksApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.WebhookDelivery, models.WebhookDeliveryList]:
-        """List a webhook endpoint’s deliveries, newest first."""
+        """List a webhook endpoint's deliveries, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries",
             {
@@ -832,7 +832,7 @@ class WebhooksApi(Resource):
         *,
         integration: str | None = None,
     ) -> models.WebhookDelivery:
-        """Send a delivery’s event once more."""
+        """Send a delivery's event once more."""
         answer: models.WebhookDelivery = self._json(
             "POST /v2/integrations/:apiIntegrationId/webhooks/:endpointId/deliveries/:deliveryId/redeliver",
             {"endpointId": endpoint_id, "deliveryId": delivery_id, "apiIntegrationId": integration},

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 
 class Adjustment(TypedDict):
-    """A correction of a member’s usage."""
+    """A correction of a member's usage."""
 
     kind: Literal["adjustment"]
     """Discriminator."""
@@ -15,7 +15,7 @@ class Adjustment(TypedDict):
     consumerId: str
     """The member whose usage was corrected."""
     unit: Literal["runs", "tokens", "credits"]
-    """Unit of the amount; it must be the unit of the integration’s allowance."""
+    """Unit of the amount; it must be the unit of the integration's allowance."""
     amount: float
     """Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at
     most six decimals in credits.
@@ -947,7 +947,7 @@ class Schedule(TypedDict):
     """Runs that start by themselves. Only `cron`, `everySeconds` or `at` is not null."""
 
     scheduleId: str
-    """The schedule’s id."""
+    """The schedule's id."""
     name: str
     """Name for people."""
     cron: str | None
@@ -990,7 +990,7 @@ class _ScheduleRequestRequired(TypedDict):
 
 class ScheduleRequest(_ScheduleRequestRequired, total=False):
     """What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as
-    JSON. `{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.
+    JSON. `{{tick}}` in `message` is replaced by the tick's time. Without `chatId` each tick makes a new chat.
     """
 
     apiIntegrationId: str
@@ -1030,11 +1030,11 @@ class ScheduleTick(TypedDict):
     tick: str
     """When the tick was due."""
     runId: str | None
-    """The tick’s run. Null if there is none."""
+    """The tick's run. Null if there is none."""
     code: str | None
-    """Why there is no run: the refusal’s code. Null if there is a run."""
+    """Why there is no run: the refusal's code. Null if there is a run."""
     error: str | None
-    """The refusal’s sentence, for people."""
+    """The refusal's sentence, for people."""
     at: str
     """When the server recorded this."""
 
@@ -1052,9 +1052,9 @@ class ScheduledRun(TypedDict):
     """A run that was started besides the ticks."""
 
     runId: str
-    """The run’s id."""
+    """The run's id."""
     chatId: str
-    """Its chat’s id."""
+    """Its chat's id."""
 
 
 class ServiceNode(TypedDict):
@@ -1272,10 +1272,10 @@ class UserHistoryItem(_UserHistoryItemRequired, total=False):
 
 
 class WebhookAgencyEvent(TypedDict):
-    """An edit or a start broke the integration’s agency. Sent once for each agency and fault."""
+    """An edit or a start broke the integration's agency. Sent once for each agency and fault."""
 
     type: Literal["agency.broken"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookAgencyEventData
@@ -1286,9 +1286,9 @@ class WebhookAgencyEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     agency: str
-    """The agency’s name."""
+    """The agency's name."""
     error: WebhookAgencyEventDataError
     """What is wrong with the agency."""
 
@@ -1306,7 +1306,7 @@ class WebhookAgencyEventDataErrorFaultsItem(TypedDict):
     """A fault."""
 
     file: str
-    """The file, by its path from the agency’s folder."""
+    """The file, by its path from the agency's folder."""
     line: int | None
     """The line, from 1. Null if the fault is not in a text."""
     column: int | None
@@ -1319,7 +1319,7 @@ class WebhookAllowanceEvent(TypedDict):
     """A member has used up its allowance. Sent once for each member and period."""
 
     type: Literal["member.allowance_exhausted"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookAllowanceEventData
@@ -1330,7 +1330,7 @@ class WebhookAllowanceEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     consumerId: str
     """The member."""
     allowance: Allowance
@@ -1341,11 +1341,11 @@ class WebhookDelivery(TypedDict):
     """An event on its way to an endpoint."""
 
     deliveryId: str
-    """The delivery’s identifier."""
+    """The delivery's identifier."""
     eventId: str
-    """The event’s identifier: the header `webhook-id` in every attempt."""
+    """The event's identifier: the header `webhook-id` in every attempt."""
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
-    """The event’s type."""
+    """The event's type."""
     runId: str | None
     """The run that the event is about. Null if it is not about a run."""
     status: Literal["pending", "delivered", "failed", "skipped"]
@@ -1379,11 +1379,11 @@ class WebhookDeliveryWithBody(TypedDict):
     """A delivery with what is posted and what was answered."""
 
     deliveryId: str
-    """The delivery’s identifier."""
+    """The delivery's identifier."""
     eventId: str
-    """The event’s identifier: the header `webhook-id` in every attempt."""
+    """The event's identifier: the header `webhook-id` in every attempt."""
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked", "member.allowance_exhausted", "upload.completed", "agency.broken", "schedule.paused", "webhook.test"]
-    """The event’s type."""
+    """The event's type."""
     runId: str | None
     """The run that the event is about. Null if it is not about a run."""
     status: Literal["pending", "delivered", "failed", "skipped"]
@@ -1409,10 +1409,10 @@ class WebhookDeliveryWithBody(TypedDict):
 
 
 class WebhookEndpoint(TypedDict):
-    """An address that an integration’s events are posted to."""
+    """An address that an integration's events are posted to."""
 
     endpointId: str
-    """The endpoint’s identifier."""
+    """The endpoint's identifier."""
     url: str | None
     """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
     posted, and deliveries are `skipped`.
@@ -1448,7 +1448,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """An endpoint with its new secret."""
 
     endpointId: str
-    """The endpoint’s identifier."""
+    """The endpoint's identifier."""
     url: str | None
     """Address that events are posted to: https and public, or allowed by `RUNWIRE_WEBHOOK_ALLOW`. Null: nothing is
     posted, and deliveries are `skipped`.
@@ -1484,7 +1484,7 @@ class WebhookRunEvent(TypedDict):
     """A run ended. `run.asked` is sent besides `run.completed` if the run ended with open questions."""
 
     type: Literal["run.completed", "run.failed", "run.cancelled", "run.asked"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookRunEventData
@@ -1495,17 +1495,17 @@ class WebhookRunEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     runId: str
-    """The run’s identifier."""
+    """The run's identifier."""
     chatId: str
-    """The chat’s identifier."""
+    """The chat's identifier."""
     chatDeleted: bool
     """True if the chat was deleted."""
     consumerId: str | None
     """The member that the run was started for. Null if the request named none."""
     usageRequestId: str | None
-    """The request’s `usageRequestId`. Null if it had none."""
+    """The request's `usageRequestId`. Null if it had none."""
     status: Literal["admitted", "running", "completed", "failed", "cancelled"]
     """How the run ended."""
     cancelRequested: Literal["immediate", "after_step"] | None
@@ -1513,11 +1513,11 @@ class WebhookRunEventData(TypedDict):
     agent: str
     """The agent that the run was started at."""
     agencyVersion: str | None
-    """The agency’s hash when the run was started. Null if it is not known."""
+    """The agency's hash when the run was started. Null if it is not known."""
     attempt: int
     """The attempt that ended the run."""
     lastEventId: int
-    """The last event’s id in the stream."""
+    """The last event's id in the stream."""
     createdAt: str
     """When the run was admitted."""
     startedAt: str | None
@@ -1525,7 +1525,7 @@ class WebhookRunEventData(TypedDict):
     completedAt: str
     """When the run ended."""
     firstTokenMs: int | None
-    """From the run’s admission to a model’s first output. In milliseconds; null if there is none, or it is not
+    """From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not
     known.
     """
     error: RunError | None
@@ -1533,7 +1533,7 @@ class WebhookRunEventData(TypedDict):
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[WebhookRunEventDataPendingItem]
-    """The run’s open questions."""
+    """The run's open questions."""
     usage: Usage
     """"""
     charged: RunUsageRecordCharged | None
@@ -1543,27 +1543,27 @@ class WebhookRunEventData(TypedDict):
 
 
 class WebhookRunEventDataPendingItem(TypedDict):
-    """An open question, without its call’s arguments."""
+    """An open question, without its call's arguments."""
 
     questionId: str
-    """The question’s identifier, for `answers`."""
+    """The question's identifier, for `answers`."""
     kind: Literal["approval", "tool"]
     """Who must act."""
     callId: str
-    """The call’s id."""
+    """The call's id."""
     agent: str
     """The agent that made the call."""
     callerAgent: str | None
     """The agent that asked it. Null if the user asked."""
     tool: str
-    """The tool’s name."""
+    """The tool's name."""
 
 
 class WebhookScheduleEvent(TypedDict):
     """The server paused a schedule."""
 
     type: Literal["schedule.paused"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookScheduleEventData
@@ -1574,9 +1574,9 @@ class WebhookScheduleEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     scheduleId: str
-    """The schedule’s identifier."""
+    """The schedule's identifier."""
     pausedReason: str
     """Why it was paused."""
 
@@ -1585,7 +1585,7 @@ class WebhookTestEvent(TypedDict):
     """Sent on request, to try an endpoint."""
 
     type: Literal["webhook.test"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookTestEventData
@@ -1596,16 +1596,16 @@ class WebhookTestEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     endpointId: str
-    """The endpoint’s identifier."""
+    """The endpoint's identifier."""
 
 
 class WebhookUploadEvent(TypedDict):
     """An upload was published as a file."""
 
     type: Literal["upload.completed"]
-    """The event’s type."""
+    """The event's type."""
     timestamp: str
     """When the event happened."""
     data: WebhookUploadEventData
@@ -1616,13 +1616,13 @@ class WebhookUploadEventData(TypedDict):
     """What the event is about."""
 
     apiIntegrationId: str
-    """The integration’s identifier."""
+    """The integration's identifier."""
     path: str
-    """The file’s path."""
+    """The file's path."""
     size: int
     """Size in bytes."""
     contentType: str
-    """The file’s media type."""
+    """The file's media type."""
 
 
 HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem

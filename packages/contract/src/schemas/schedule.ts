@@ -17,7 +17,7 @@ export const ScheduleRequest = named(
     {
       description:
         'What `POST /get_completion_v2` takes, without `usageRequestId`, `answers` and `history`; at most 256 KiB as JSON. ' +
-        '`{{tick}}` in `message` is replaced by the tick’s time. Without `chatId` each tick makes a new chat.',
+        "`{{tick}}` in `message` is replaced by the tick's time. Without `chatId` each tick makes a new chat.",
     },
   ),
 );
@@ -44,7 +44,7 @@ export const Schedule = named(
   'Schedule',
   Type.Object(
     {
-      scheduleId: text('The schedule’s id.'),
+      scheduleId: text("The schedule's id."),
       name: text('Name for people.'),
       cron: cron(),
       everySeconds: everySeconds(),
@@ -103,9 +103,9 @@ export const ScheduleTick = named(
   Type.Object(
     {
       tick: time('When the tick was due.'),
-      runId: nullable(text('The tick’s run. Null if there is none.')),
-      code: nullable(text('Why there is no run: the refusal’s code. Null if there is a run.')),
-      error: nullable(text('The refusal’s sentence, for people.')),
+      runId: nullable(text("The tick's run. Null if there is none.")),
+      code: nullable(text("Why there is no run: the refusal's code. Null if there is a run.")),
+      error: nullable(text("The refusal's sentence, for people.")),
       at: time('When the server recorded this.'),
     },
     { description: 'What happened at a tick.' },
@@ -119,7 +119,7 @@ export const RunScheduleRequest = named('RunScheduleRequest', strictObject({}, {
 export const ScheduledRun = named(
   'ScheduledRun',
   Type.Object(
-    { runId: text('The run’s id.'), chatId: text('Its chat’s id.') },
+    { runId: text("The run's id."), chatId: text("Its chat's id.") },
     { description: 'A run that was started besides the ticks.' },
   ),
 );

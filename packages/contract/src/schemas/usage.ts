@@ -128,7 +128,7 @@ export const RunUsageRecord = named(
 const amount = (description: string) => Type.Number({ minimum: -1e15, maximum: 1e15, description });
 
 const adjustmentFields = {
-  unit: allowanceUnit('Unit of the amount; it must be the unit of the integration’s allowance.'),
+  unit: allowanceUnit("Unit of the amount; it must be the unit of the integration's allowance."),
   amount: amount(
     'Positive: the member gets this amount back. Negative: it is taken. Not 0; an integer in runs and tokens, at most six ' +
       'decimals in credits.',
@@ -142,7 +142,7 @@ export const CreateAdjustmentRequest = named(
   'CreateAdjustmentRequest',
   strictObject(
     { ...adjustmentFields, reason: reason(), idempotencyKey: idempotencyKey() },
-    { description: 'The correction of a member’s usage.' },
+    { description: "The correction of a member's usage." },
   ),
 );
 
@@ -162,7 +162,7 @@ export const Adjustment = named(
       periodStart: nullable(time('Start of the period in which it counts. Null for a lifetime allowance.')),
       createdAt: time('When the adjustment was made. It counts on this day.'),
     },
-    { description: 'A correction of a member’s usage.' },
+    { description: "A correction of a member's usage." },
   ),
 );
 

@@ -39,7 +39,7 @@ const events = () =>
 const note = () => nullable(text('Note for people.', { maxLength: 500 }));
 
 const endpointFields = {
-  endpointId: text('The endpoint’s identifier.'),
+  endpointId: text("The endpoint's identifier."),
   url: url(),
   events: events(),
   description: note(),
@@ -58,7 +58,7 @@ const endpointFields = {
 
 export const WebhookEndpoint = named(
   'WebhookEndpoint',
-  Type.Object(endpointFields, { description: 'An address that an integration’s events are posted to.' }),
+  Type.Object(endpointFields, { description: "An address that an integration's events are posted to." }),
 );
 
 export const WebhookEndpointList = toList('WebhookEndpointList', WebhookEndpoint);
@@ -96,9 +96,9 @@ export const UpdateWebhookRequest = named(
 );
 
 const deliveryFields = {
-  deliveryId: text('The delivery’s identifier.'),
-  eventId: text('The event’s identifier: the header `webhook-id` in every attempt.'),
-  type: eventType('The event’s type.'),
+  deliveryId: text("The delivery's identifier."),
+  eventId: text("The event's identifier: the header `webhook-id` in every attempt."),
+  type: eventType("The event's type."),
   runId: nullable(text('The run that the event is about. Null if it is not about a run.')),
   status: deliveryStatus(
     '`pending` until an attempt succeeds. `failed` after the last attempt, `skipped` if the endpoint was paused or disabled.',
@@ -153,7 +153,7 @@ export const WebhookReplay = named(
   Type.Object({ deliveries: count('How many deliveries were made.') }, { description: 'What a replay made.' }),
 );
 
-const integration = { apiIntegrationId: text('The integration’s identifier.') };
+const integration = { apiIntegrationId: text("The integration's identifier.") };
 const timestamp = time('When the event happened.');
 
 /** Names the type of an event's body. */
@@ -167,7 +167,7 @@ const event = <const Id extends string, T extends string, D extends object>(
     name,
     Type.Object(
       {
-        type: oneOfStrings<[T, ...T[]]>([...types], { description: 'The event’s type.' }),
+        type: oneOfStrings<[T, ...T[]]>([...types], { description: "The event's type." }),
         timestamp,
         data: Type.Object({ ...integration, ...data }, { description: 'What the event is about.' }),
       },
@@ -177,25 +177,25 @@ const event = <const Id extends string, T extends string, D extends object>(
 
 const question = Type.Object(
   {
-    questionId: text('The question’s identifier, for `answers`.'),
+    questionId: text("The question's identifier, for `answers`."),
     kind: oneOfStrings(['approval', 'tool'], { description: 'Who must act.' }),
-    callId: text('The call’s id.'),
+    callId: text("The call's id."),
     agent: text('The agent that made the call.'),
     callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
-    tool: text('The tool’s name.'),
+    tool: text("The tool's name."),
   },
-  { description: 'An open question, without its call’s arguments.' },
+  { description: "An open question, without its call's arguments." },
 );
 
 export const WebhookRunEvent = event(
   'WebhookRunEvent',
   ['run.completed', 'run.failed', 'run.cancelled', 'run.asked'],
   {
-    runId: text('The run’s identifier.'),
-    chatId: text('The chat’s identifier.'),
+    runId: text("The run's identifier."),
+    chatId: text("The chat's identifier."),
     chatDeleted: flag('True if the chat was deleted.'),
     consumerId: nullable(text('The member that the run was started for. Null if the request named none.')),
-    usageRequestId: nullable(text('The request’s `usageRequestId`. Null if it had none.')),
+    usageRequestId: nullable(text("The request's `usageRequestId`. Null if it had none.")),
     status: runStatus('How the run ended.'),
     cancelRequested: nullable(
       oneOfStrings(['immediate', 'after_step'], {
@@ -203,16 +203,16 @@ export const WebhookRunEvent = event(
       }),
     ),
     agent: text('The agent that the run was started at.'),
-    agencyVersion: nullable(text('The agency’s hash when the run was started. Null if it is not known.')),
+    agencyVersion: nullable(text("The agency's hash when the run was started. Null if it is not known.")),
     attempt: Type.Integer({ minimum: 1, description: 'The attempt that ended the run.' }),
-    lastEventId: count('The last event’s id in the stream.'),
+    lastEventId: count("The last event's id in the stream."),
     createdAt: time('When the run was admitted.'),
     startedAt: nullable(time('When the run was started. Null if it was not started.')),
     completedAt: time('When the run ended.'),
-    firstTokenMs: firstTokenMs('From the run’s admission to a model’s first output.'),
+    firstTokenMs: firstTokenMs("From the run's admission to a model's first output."),
     error: failure('Why the run failed. Null if it did not fail.'),
     continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
-    pending: Type.Array(question, { description: 'The run’s open questions.' }),
+    pending: Type.Array(question, { description: "The run's open questions." }),
     usage: ref(Usage),
     charged: charged(),
     byModel: Type.Array(modelUsage, { description: 'The same tokens, by model.' }),
@@ -231,9 +231,9 @@ export const WebhookUploadEvent = event(
   'WebhookUploadEvent',
   ['upload.completed'],
   {
-    path: text('The file’s path.'),
+    path: text("The file's path."),
     size: count('Size in bytes.'),
-    contentType: text('The file’s media type.'),
+    contentType: text("The file's media type."),
   },
   'An upload was published as a file.',
 );
@@ -242,14 +242,14 @@ export const WebhookAgencyEvent = event(
   'WebhookAgencyEvent',
   ['agency.broken'],
   {
-    agency: text('The agency’s name.'),
+    agency: text("The agency's name."),
     error: Type.Object(
       {
         message: text('The first fault, in one line.'),
         faults: Type.Array(
           Type.Object(
             {
-              file: text('The file, by its path from the agency’s folder.'),
+              file: text("The file, by its path from the agency's folder."),
               line: nullable(Type.Integer({ description: 'The line, from 1. Null if the fault is not in a text.' })),
               column: nullable(
                 Type.Integer({ description: 'The column, from 1. Null if the fault is not in a text.' }),
@@ -264,20 +264,20 @@ export const WebhookAgencyEvent = event(
       { description: 'What is wrong with the agency.' },
     ),
   },
-  'An edit or a start broke the integration’s agency. Sent once for each agency and fault.',
+  "An edit or a start broke the integration's agency. Sent once for each agency and fault.",
 );
 
 export const WebhookScheduleEvent = event(
   'WebhookScheduleEvent',
   ['schedule.paused'],
-  { scheduleId: text('The schedule’s identifier.'), pausedReason: text('Why it was paused.') },
+  { scheduleId: text("The schedule's identifier."), pausedReason: text('Why it was paused.') },
   'The server paused a schedule.',
 );
 
 export const WebhookTestEvent = event(
   'WebhookTestEvent',
   ['webhook.test'],
-  { endpointId: text('The endpoint’s identifier.') },
+  { endpointId: text("The endpoint's identifier.") },
   'Sent on request, to try an endpoint.',
 );
 

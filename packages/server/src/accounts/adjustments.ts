@@ -97,7 +97,7 @@ async function adjust(
   const { allowance_unit: unit = null, allowance_period: period = null } = allowance ?? {};
   if (unit === null || period === null) throw new Refusal('allowances_disabled');
   if (input.unit !== unit) {
-    throw new Refusal('invalid_request', `\`unit\` must be \`${unit}\`, the unit of the integration’s allowance.`);
+    throw new Refusal('invalid_request', `\`unit\` must be \`${unit}\`, the unit of the integration's allowance.`);
   }
   const used = usedAmount(allowance?.used ?? 0);
   const applied = appliedAmount(input.amount, used);

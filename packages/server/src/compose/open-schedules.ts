@@ -16,7 +16,7 @@ export function openSchedules(
   { admission }: OpenedRuns,
   { outbox }: Pick<OpenedWebhooks, 'outbox'>,
 ) {
-  const { store, config, limits, life, earlierNodes, now, logger, stack } = foundation;
+  const { store, config, limits, life, earlierNodes, now, logger, metrics, stack } = foundation;
   const readRequest: ReadRequest = (request, about) => scheduledCompletion(request, about, limits, config.fetchAllow);
   const admit = admission.admit.bind(admission);
   const known = changes.cache<boolean>(1);
@@ -37,6 +37,7 @@ export function openSchedules(
       onPauseStored: ({ integration_id: integrationId }) => outbox.committed(integrationId),
       periodMs: limits.schedulesMs,
       logger,
+      metrics,
     }),
   );
   const sweep = stack.use(new TickSweep(store, limits, now, logger));

@@ -11,7 +11,7 @@ const PROBLEMS: Readonly<Record<string, readonly [status: string, code: ErrorCod
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'invalid_request',
-    'The request’s headers are too large; send fewer or shorter ones.',
+    "The request's headers are too large; send fewer or shorter ones.",
   ],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout', errors.request_timeout.sentence],
   HPE_INVALID_EOF_STATE: [

@@ -8,6 +8,7 @@ import {
   type ScheduleProgress,
 } from '../store/queries/schedule-ticks.ts';
 import type { Store, Tx } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { type AdmitTickDeps, admitTick, findTickRun, type TickOutcome } from './admit-tick.ts';
 import { addRun, countRuns, type FailureCount, MAX_FAILURES } from './count-runs.ts';
 import { planTicks } from './plan-ticks.ts';
@@ -21,6 +22,7 @@ const MAX_RETRY_MS = 60_000;
 
 export interface WorkDeps extends AdmitTickDeps {
   readonly store: Store;
+  readonly metrics: Metrics;
   readonly nodeId: string;
   readonly now: () => number;
   /** Called in the transaction that pauses a schedule. */
@@ -103,7 +105,7 @@ function toRetry(
 
 /** Stores a step. Resolves to false if this node has lost the schedule; a run is recorded all the same. */
 async function move(deps: WorkDeps, row: ClaimedSchedule, change: Change): Promise<boolean> {
-  const { store, nodeId, now } = deps;
+  const { store, metrics, nodeId, now } = deps;
   const { tick } = change;
   const progress = toProgress(row, change, nodeId, now());
   const reason = progress.paused_reason;
@@ -115,8 +117,10 @@ async function move(deps: WorkDeps, row: ClaimedSchedule, change: Change): Promi
     if (moved && reason !== null) await deps.onPaused(tx, row, reason);
     return moved;
   });
-  if (isOurs && reason !== null) deps.onPauseStored(row);
-  return isOurs;
+  if (!isOurs) return false;
+  if (tick !== undefined) metrics.scheduleTicks.add({ outcome: tick.outcome.kind });
+  if (reason !== null) deps.onPauseStored(row);
+  return true;
 }
 
 function toRecord(row: ClaimedSchedule, { tickMs, outcome }: NonNullable<Change['tick']>, now: number) {

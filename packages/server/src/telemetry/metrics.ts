@@ -191,6 +191,13 @@ export class Metrics {
     {},
   );
 
+  readonly scheduleTicks = new Counter(
+    'runwire_schedule_ticks_total',
+    'Recorded ticks of schedules, by outcome: run (it has a run) or refusal.',
+    { outcome: 'run' },
+    { outcome: 'refusal' },
+  );
+
   readonly conflicts = new Counter(
     'runwire_store_conflicts_total',
     'PostgreSQL transactions that lost a race with another: settled by a unique index, or repeated.',
@@ -339,6 +346,7 @@ export class Metrics {
         'How long the webhook delivery that is due first has waited for a node that posts it.',
         () => probes.webhookDueMs() / 1000,
       ),
+      this.scheduleTicks,
       this.conflicts,
       this.eventLoopDelay,
       ...this.#process,

@@ -103,7 +103,7 @@ function RequestFields({ schedule }: { readonly schedule: Schedule | undefined }
       <TextAreaField
         label="Message"
         name="message"
-        hint="{{tick}} becomes the tick’s time."
+        hint="{{tick}} becomes the tick's time."
         defaultValue={texts.message}
         rows={3}
         required

@@ -61,7 +61,7 @@ export const deleteMember = operation({
   summary: 'Delete a member, or erase everything that is stored of it',
   description:
     'Without `erase` only the member is deleted: its chats, files and usage records are kept. With `erase=true` the ' +
-    'person is erased: chats, messages, attachments, runs’ texts, and the files of the member. Usage records stay under ' +
+    "person is erased: chats, messages, attachments, runs' texts, and the files of the member. Usage records stay under " +
     'another id. The answer is 202; poll the status of the erasure.',
   tags: ['Members'],
   auth: true,

@@ -20,7 +20,7 @@ import {
 import { Type } from '../type.ts';
 import { integrationExample, json, page, schedule, scheduleTick } from './examples.ts';
 
-const scheduleParams = Type.Object({ ...integrationParams, scheduleId: text('The schedule’s id.') });
+const scheduleParams = Type.Object({ ...integrationParams, scheduleId: text("The schedule's id.") });
 const scheduleExample = { ...integrationExample, scheduleId: 'sch_1' };
 
 export const createSchedule = operation({
@@ -141,7 +141,7 @@ export const listScheduleTicks = operation({
   operationId: 'listScheduleTicks',
   method: 'GET',
   path: `${integrationPath}/schedules/:scheduleId/ticks`,
-  summary: 'List a schedule’s ticks, newest first',
+  summary: "List a schedule's ticks, newest first",
   description: 'Ticks are kept for `RUNWIRE_LOG_DAYS`. Ticks that were not made up for are not listed.',
   tags: ['Schedules'],
   auth: true,

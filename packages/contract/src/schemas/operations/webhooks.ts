@@ -26,11 +26,11 @@ import { integrationExample, json, page, webhookDelivery, webhookEndpoint } from
 
 const endpointPath = `${integrationPath}/webhooks/:endpointId`;
 const deliveryPath = `${endpointPath}/deliveries/:deliveryId`;
-const endpointParams = Type.Object({ ...integrationParams, endpointId: text('The endpoint’s identifier.') });
+const endpointParams = Type.Object({ ...integrationParams, endpointId: text("The endpoint's identifier.") });
 const deliveryParams = Type.Object({
   ...integrationParams,
-  endpointId: text('The endpoint’s identifier.'),
-  deliveryId: text('The delivery’s identifier.'),
+  endpointId: text("The endpoint's identifier."),
+  deliveryId: text("The delivery's identifier."),
 });
 const endpointExample = { ...integrationExample, endpointId: 'whe_1' };
 const deliveryExample = { ...endpointExample, deliveryId: 'whd_1' };
@@ -66,7 +66,7 @@ export const listWebhooks = operation({
   operationId: 'listWebhooks',
   method: 'GET',
   path: `${integrationPath}/webhooks`,
-  summary: 'List an integration’s webhook endpoints, newest first',
+  summary: "List an integration's webhook endpoints, newest first",
   tags: ['Webhooks'],
   auth: true,
   params: Type.Object(integrationParams),
@@ -171,7 +171,7 @@ export const replayWebhook = operation({
   method: 'POST',
   path: `${endpointPath}/replay`,
   summary: 'Send stored events once more',
-  description: 'Makes new deliveries for a period’s stored events, with their `webhook-id`; at most 10 000.',
+  description: "Makes new deliveries for a period's stored events, with their `webhook-id`; at most 10 000.",
   tags: ['Webhooks'],
   auth: true,
   params: endpointParams,
@@ -193,7 +193,7 @@ export const listWebhookDeliveries = operation({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
   path: `${endpointPath}/deliveries`,
-  summary: 'List a webhook endpoint’s deliveries, newest first',
+  summary: "List a webhook endpoint's deliveries, newest first",
   tags: ['Webhooks'],
   auth: true,
   params: endpointParams,
@@ -238,7 +238,7 @@ export const redeliverWebhook = operation({
   operationId: 'redeliverWebhook',
   method: 'POST',
   path: `${deliveryPath}/redeliver`,
-  summary: 'Send a delivery’s event once more',
+  summary: "Send a delivery's event once more",
   description: 'Makes a new delivery for the same event, with its `webhook-id`.',
   tags: ['Webhooks'],
   auth: true,

@@ -23,7 +23,7 @@ test('the tools are those of the port, and each is repeatable', async () => {
       FILE_TOOLS.map((name) => [name, true]),
     );
     for (const { name, inputSchema } of tools)
-      assert.ok(isPlain(inputSchema), `${name} costs every start the draft’s schema`);
+      assert.ok(isPlain(inputSchema), `${name} costs every start the draft's schema`);
     assert.match(await askTool(tools, 'read_file', {}), /^The arguments are wrong: .*path/);
     assert.match(await askTool(tools, 'read_file', { path: '/app/mnt/a', lines: 2001 }), /^The arguments are wrong: /);
     assert.match(await askTool(tools, 'list_files', { fodler: 'a' }), /^The arguments are wrong: /);

@@ -73,7 +73,7 @@ export function reservedAmount({ unit, textBytes, reserveTokens, price }: Reserv
   const tokens = Math.max(1, estimateTokens(textBytes)) + reserveTokens;
   if (unit === 'tokens') return tokens;
   // The start and PATCH refuse such an integration, so this is a bug. No run is better than an unmetered one.
-  if (price === null) throw new Error('The entry agent’s model has no price in credits.');
+  if (price === null) throw new Error("The entry agent's model has no price in credits.");
   return getCredits(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 

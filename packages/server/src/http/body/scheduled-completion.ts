@@ -27,7 +27,7 @@ export function scheduledCompletion(
   const { ownerId, integrationId, usageRequestId, fingerprint, tickMs } = about;
   const message = messageAt(request.message, tickMs);
   if (message.length > limits.messageCharacters && [...message].length > limits.messageCharacters) {
-    const sentence = `\`message\` must be at most ${limits.messageCharacters} characters with the tick’s time.`;
+    const sentence = `\`message\` must be at most ${limits.messageCharacters} characters with the tick's time.`;
     throw new Refusal('invalid_request', sentence);
   }
   const images = new InlineFiles(takeOutImages(request, imageFields(limits.imageBytes)), null);
