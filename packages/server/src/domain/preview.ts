@@ -1,11 +1,11 @@
-/** How much of a text a preview has. Characters are code points. */
+/** The longest preview. Characters are code points. */
 const PREVIEW_CHARACTERS = 200;
-/** A quote and at most two escapes (`\ud83d\ude00`) per character: so much JSON has the beginning of every text. */
+/** A quote and two escapes (`\ud83d\ude00`) per character: so much JSON always has a whole preview. */
 export const PREVIEW_JSON_CHARACTERS = 1 + 12 * PREVIEW_CHARACTERS;
 
 const LONGEST_ESCAPE = 6;
 
-/** Parses the beginning of a text's JSON, which can end inside an escape. */
+/** Parses the first characters from a text's JSON. They can end inside an escape. */
 function parseStart(json: string): string {
   if (json.length < PREVIEW_JSON_CHARACTERS) return JSON.parse(json) as string;
   for (let cut = 0; cut <= LONGEST_ESCAPE; cut += 1) {
@@ -31,7 +31,7 @@ function fold(text: string): string {
   return preview;
 }
 
-/** Returns a chat's title, or the first line of its first message. Null if there is neither. */
+/** Returns a chat's title, or its first message's first line. Null if there is neither. */
 export function previewTitle(title: string | null, firstTextJson: string | null): string | null {
   if (title !== null && title !== '') return title;
   if (firstTextJson === null) return null;

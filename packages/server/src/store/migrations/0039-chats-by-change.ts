@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
 /**
- * For the list of chats by their last change. Each run changes `updated_at` twice. An index of it would make PostgreSQL write all
- * indexes of the table each time (50 µs and 630 bytes of WAL per run in a new chat). The hour changes seldom, so most updates write
- * no index, and the chats of an hour are sorted when they are read. SQLite writes only the indexes of changed columns, so its
- * index has the order (7 µs per run). Nodes of the version before need not know the column.
+ * For the chat list by last change. Each run changes `updated_at` twice. If it were indexed, PostgreSQL would write all indexes
+ * each time (50 µs and 630 WAL bytes per run in a new chat). The hour changes seldom, so most updates write no index, and a
+ * page sorts the chats that changed in the same hour. SQLite writes only indexes whose columns change, so its index has the whole
+ * order (7 µs per run). Earlier nodes need not know the column, because the database computes it.
  */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const isPostgres = kind === 'postgres';

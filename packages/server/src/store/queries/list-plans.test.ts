@@ -119,7 +119,7 @@ test('ends of runs write no index, and later turns of a chat one', async (t) => 
   using database = new DatabaseSync(join(folder, 'test.db'));
   for (const { name, sql } of compiled) {
     const steps = database.prepare(`explain ${sql}`).all();
-    // The list of chats by their last change.
+    // Chats are listed by their last change.
     const indexes = name === growChat.name ? 1 : 0;
     assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1 + indexes, name);
   }
