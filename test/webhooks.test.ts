@@ -231,6 +231,36 @@ function tests(store: StoreName): void {
     assert.deepEqual([again.status, again.body.eventId, again.body.status], [202, skipped.eventId, 'skipped']);
   });
 
+  test('an endpoint that is paused with many pending deliveries skips them in batches', async () => {
+    receiver.answers(integration, { status: 500 });
+    const { endpointId } = await add();
+    await run();
+    await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
+    const [{ deliveryId }] = await deliveries(endpointId);
+    const digits = '(select 0 as n union select 1 union select 2 union select 3 union select 4)';
+    await askStore(
+      rig.server.dataDir,
+      `insert into webhook_deliveries (delivery_id, integration_id, endpoint_id, event_id, type, status, attempts,
+        next_attempt_at, created_at)
+      select delivery_id || a.n || b.n || c.n || d.n || e.n, integration_id, endpoint_id, event_id, type, status, attempts,
+        ${Date.now() + shiftMs + 24 * HOUR_MS} + a.n, created_at
+      from webhook_deliveries, ${digits} a, ${digits} b, ${digits} c, ${digits} d, ${digits} e
+      where delivery_id = '${deliveryId}'`,
+    );
+    const count = async (what: string) => {
+      const where = `where endpoint_id = '${endpointId}' and delivery_id <> '${deliveryId}'`;
+      const [row] = await askStore(rig.server.dataDir, `select ${what} as n from webhook_deliveries ${where}`);
+      return Number(row?.n);
+    };
+    const pending = () => count(`count(case when status = 'pending' then 1 end)`);
+    assert.equal(await pending(), 3125);
+    assert.equal((await rig.api.patch(`${below}/${endpointId}`, { active: false })).status, 200);
+    await until('the skipped deliveries', async () => (await pending()) === 0);
+    assert.ok((await count('count(distinct settled_at)')) > 1, 'all deliveries were skipped in one transaction');
+    const resumed = await rig.api.patch(`${below}/${endpointId}`, { active: true });
+    assert.deepEqual([resumed.body.active, await pending()], [true, 0]);
+  });
+
   test('refuses addresses to which nothing can be posted, and a 21st endpoint', async (t) => {
     cites(
       t,

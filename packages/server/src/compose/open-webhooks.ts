@@ -77,7 +77,10 @@ export async function openWebhooks(
       for (const { id, error } of agencies.list()) if (error !== null) report(id, error);
     },
     outbox,
-    endpoints: { store, change: (job) => changes.change(job), secrets, allow, now, wake },
+    endpoints: {
+      ...{ store, change: (job) => changes.change(job), secrets, allow, now, wake },
+      skipRest: (endpointId) => deliveries.skipRest(endpointId),
+    },
     deliveries,
   };
 }

@@ -1,12 +1,10 @@
 import { newId } from '../domain/ids.ts';
+import { claimEnd, firstClaimEnd } from '../domain/webhook.ts';
 import { claimDeliveries, claimedDeliveries, endpointToPost, lockEndpoint } from '../store/queries/webhook-claims.ts';
-import { skipPending } from '../store/queries/webhook-deliveries.ts';
 import { first, type StoreKind, type Tx } from '../store/store.ts';
 import { POSTS_PER_ENDPOINT, type SlotShare } from './delivery-slots.ts';
 import type { Post } from './record-attempts.ts';
-
-/** How long a node may post a delivery before another node may claim it. Longer than the time limit of a post. */
-const CLAIM_MS = 60_000;
+import { skipSome } from './skip-pending.ts';
 
 /** Claims due deliveries of an endpoint, at most one for each slot. */
 export async function claimPosts(
@@ -18,18 +16,19 @@ export async function claimPosts(
   // With the lock, the posts that all nodes have under way are counted exactly.
   const locked = await tx.all(lockEndpoint, { endpointId });
   if (kind === 'postgres' && locked.length === 0) return [];
-  const endpoint = await first(tx.all(endpointToPost, { endpointId, now }));
+  const endpoint = await first(tx.all(endpointToPost, { endpointId, firstClaimEnd: firstClaimEnd(now) }));
   if (endpoint === undefined) return [];
   const { url } = endpoint;
   if (url === null || endpoint.active === 0) {
-    await tx.run(skipPending, { endpointId, now });
+    await skipSome(tx, endpointId, now);
     return [];
   }
   const limit = Math.min(holds.length, POSTS_PER_ENDPOINT - Number(endpoint.posting));
   if (limit <= 0) return [];
   const claimId = newId('claim');
-  await tx.run(claimDeliveries, { endpointId, claimId, now, until: now + CLAIM_MS, limit });
-  const rows = await tx.all(claimedDeliveries, { endpointId, claimId, now });
+  const until = claimEnd(now);
+  await tx.run(claimDeliveries, { endpointId, claimId, now, until, limit });
+  const rows = await tx.all(claimedDeliveries, { endpointId, claimId, until });
   return rows.flatMap((delivery, index) => {
     const hold = holds[index];
     return hold === undefined ? [] : [{ endpoint: { ...endpoint, url }, delivery, claimId, hold }];

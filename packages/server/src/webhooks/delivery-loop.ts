@@ -1,7 +1,7 @@
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import { dueEndpoints } from '../store/queries/webhook-claims.ts';
+import { dueEndpoints, lockEndpoints } from '../store/queries/webhook-claims.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -11,6 +11,7 @@ import { DeliverySlots, type SlotShare } from './delivery-slots.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
 import { type PostDeps, postEvent } from './post-event.ts';
 import { type FinishedPost, type Post, type RecordedChanges, recordAttempts } from './record-attempts.ts';
+import { skipSome } from './skip-pending.ts';
 import { endTracedPost, tracePost } from './trace-post.ts';
 
 export const POSTS_PER_NODE = 32;
@@ -50,6 +51,8 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #posting = new Set<Promise<void>>();
   #finished: FinishedPost[] = [];
+  /** Endpoints that get nothing any more and may have pending deliveries. */
+  readonly #skipping = new Set<string>();
   #nextTurn: NodeJS.Timeout | null = null;
   /** Since when the first due delivery waits, as the last look found it. Null if none is due. */
   #dueSince: number | null = null;
@@ -82,6 +85,12 @@ export class DeliveryLoop implements AsyncDisposable {
     }, TURN_MS);
   }
 
+  /** Skips the pending deliveries of an endpoint that gets nothing any more, some in each turn. */
+  skipRest(endpointId: string): void {
+    this.#skipping.add(endpointId);
+    this.wake();
+  }
+
   async #turn(): Promise<void> {
     const { store, cache, now } = this.#deps;
     const finished = [...this.#finished];
@@ -93,7 +102,11 @@ export class DeliveryLoop implements AsyncDisposable {
       this.#loop.wake();
     }
     const shares = this.#slots.share(due.filter((endpoint) => !isCheck(endpoint)));
-    if (finished.length === 0 && shares.length === 0) return;
+    if (finished.length > 0 || shares.length > 0) await this.#storeAndPost(finished, shares);
+    await this.#skipSome();
+  }
+
+  async #storeAndPost(finished: readonly FinishedPost[], shares: readonly SlotShare[]): Promise<void> {
     let posts: readonly Post[] = [];
     try {
       posts = await this.#commit(finished, shares);
@@ -113,8 +126,23 @@ export class DeliveryLoop implements AsyncDisposable {
       return { recorded, posts };
     });
     this.#finished = this.#finished.slice(finished.length);
+    for (const endpointId of recorded.disabled) this.#skipping.add(endpointId);
     count(metrics, recorded);
     return posts;
+  }
+
+  async #skipSome(): Promise<void> {
+    const [endpointId] = this.#skipping;
+    if (endpointId === undefined) return;
+    const { store, now } = this.#deps;
+    const hasMore = await store.transact('webhook', async (tx) => {
+      if (store.kind === 'postgres') await tx.query(lockEndpoints([endpointId]));
+      return skipSome(tx, endpointId, now());
+    });
+    this.#skipping.delete(endpointId);
+    // The endpoints take turns.
+    if (hasMore) this.#skipping.add(endpointId);
+    if (this.#skipping.size > 0) this.#loop.wake();
   }
 
   #releaseUnused(shares: readonly SlotShare[], posts: readonly Post[]): void {
@@ -162,5 +190,5 @@ function findFirstDue(due: readonly { readonly due_since: number | null }[]): nu
 
 function count(metrics: Metrics, { outcomes, disabled }: RecordedChanges): void {
   for (const outcome of outcomes) metrics.webhookDeliveries.add({ outcome });
-  for (let i = 0; i < disabled; i += 1) metrics.webhooksDisabled.add({});
+  for (const _ of disabled) metrics.webhooksDisabled.add({});
 }

@@ -9,10 +9,10 @@ import {
   recordAttempt,
   releaseClaim,
 } from '../store/queries/webhook-claims.ts';
-import { skipPending } from '../store/queries/webhook-deliveries.ts';
 import type { StoreKind, Tx } from '../store/store.ts';
 import { FAILING_MS, nextAttemptAt } from './attempt-schedule.ts';
 import type { AttemptOutcome } from './post-event.ts';
+import { skipSome } from './skip-pending.ts';
 
 /** A claimed delivery that this node posts. */
 export interface Post {
@@ -31,7 +31,8 @@ export interface FinishedPost {
 /** What became of the deliveries and endpoints, for the metrics. */
 export interface RecordedChanges {
   readonly outcomes: readonly ('delivered' | 'retried' | 'failed')[];
-  readonly disabled: number;
+  /** The endpoints that were disabled. They may have pending deliveries left. */
+  readonly disabled: readonly string[];
 }
 
 /**
@@ -45,7 +46,7 @@ export async function recordAttempts(
   now: number,
 ): Promise<RecordedChanges> {
   const outcomes: RecordedChanges['outcomes'][number][] = [];
-  let disabled = 0;
+  const disabled: string[] = [];
   if (finished.length === 0) return { outcomes, disabled };
   const endpointIds = [...new Set(finished.map(({ post }) => post.endpoint.endpoint_id))];
   if (kind === 'postgres') await tx.query(lockEndpoints(endpointIds));
@@ -62,7 +63,7 @@ export async function recordAttempts(
     outcomes.push(end.status === 'pending' ? 'retried' : end.status);
     const { endpoint_id: endpointId } = post.endpoint;
     if (outcome.isDelivered) succeeded.add(endpointId);
-    else disabled += await noteFailed(tx, endpointId, outcome, now);
+    else if (await noteFailed(tx, endpointId, outcome, now)) disabled.push(endpointId);
   }
   for (const endpointId of succeeded) await tx.run(noteSuccess, { endpointId });
   return { outcomes, disabled };
@@ -82,13 +83,13 @@ function toEnd(attempts: number, outcome: AttemptOutcome, now: number) {
   };
 }
 
-/** Resolves to 1 if this failure disabled the endpoint. */
-async function noteFailed(tx: Tx, endpointId: string, { isGone }: AttemptOutcome, now: number): Promise<number> {
+/** Resolves to true if this failure disabled the endpoint. */
+async function noteFailed(tx: Tx, endpointId: string, { isGone }: AttemptOutcome, now: number): Promise<boolean> {
   await tx.run(noteFailure, { endpointId, now });
   const disablement = isGone
     ? { reason: 'gone' as const, failingBefore: now }
     : { reason: 'failing' as const, failingBefore: now - FAILING_MS };
-  if ((await tx.run(disableEndpoint, { endpointId, ...disablement, now })) === 0) return 0;
-  await tx.run(skipPending, { endpointId, now });
-  return 1;
+  if ((await tx.run(disableEndpoint, { endpointId, ...disablement, now })) === 0) return false;
+  await skipSome(tx, endpointId, now);
+  return true;
 }

@@ -1,10 +1,10 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import { lockEndpoints } from '../store/queries/webhook-claims.ts';
-import { skipPending } from '../store/queries/webhook-deliveries.ts';
 import { updateEndpoint as updateRow } from '../store/queries/webhook-endpoints.ts';
 import { type EndpointDeps, findEndpoint } from './endpoint-deps.ts';
 import { endpointJson } from './endpoint-json.ts';
 import { type EndpointInput, endpointValues } from './endpoint-values.ts';
+import { skipSome } from './skip-pending.ts';
 
 export interface EndpointChange extends EndpointInput {
   readonly active?: boolean;
@@ -18,7 +18,7 @@ export async function updateEndpoint(
   input: EndpointChange,
 ) {
   const now = deps.now();
-  return deps.change(async (tx) => {
+  const { endpoint, hasMore } = await deps.change(async (tx) => {
     if (deps.store.kind === 'postgres') await tx.query(lockEndpoints([endpointId]));
     const row = await findEndpoint(tx, integrationId, endpointId);
     const values = endpointValues(input, row, deps.allow);
@@ -29,7 +29,9 @@ export async function updateEndpoint(
     const failingSince = isResumed && row.active === 0 ? null : row.failing_since;
     const { url, events, description_json: descriptionJson } = values;
     await tx.run(updateRow, { endpointId, url, events, descriptionJson, active, disabledReason, failingSince, now });
-    if (active === 0 || url === null) await tx.run(skipPending, { endpointId, now });
-    return endpointJson(await findEndpoint(tx, integrationId, endpointId));
+    const hasMore = (active === 0 || url === null) && (await skipSome(tx, endpointId, now));
+    return { endpoint: endpointJson(await findEndpoint(tx, integrationId, endpointId)), hasMore };
   });
+  if (hasMore) deps.skipRest(endpointId);
+  return endpoint;
 }

@@ -9,11 +9,13 @@ import type { Kysely } from 'kysely';
 import { newIntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
-import type { QueryOf } from '../store.ts';
 import { growChat } from './admission.ts';
 import { type ChatFilter, type ChatOrder, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
 import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
+import { claimDeliveries, claimedDeliveries, endpointToPost } from './webhook-claims.ts';
+
+type Compilable = { compile(): { readonly sql: string; readonly parameters: readonly unknown[] } };
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
@@ -24,7 +26,7 @@ const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
 /** The lists with the part of their plan that reads the filter's index. SQLite plans without statistics. */
-const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unknown>][] = [
+const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][] = [
   [/chats_newest \(integration_id=\? AND created_at<\?\)/, chats({})],
   [/chats_newest/, chats({ status: 'idle' })],
   [/chats_newest/, chats({ updatedAfter: 1 })],
@@ -76,6 +78,19 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => QueryOf<unkn
   [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a' })],
   [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a', before: null })],
   [/runs_usage_request/, runs({ usageRequestIds: ['u1', 'u2'] })],
+  // A look at an endpoint reads no delivery that waits for its next attempt.
+  [
+    /d USING INDEX webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at=\?\)/,
+    (db) => endpointToPost.build(db, { endpointId: 'e', firstClaimEnd: 1 }),
+  ],
+  [
+    /webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at<\?\)/,
+    (db) => claimDeliveries.build(db, { endpointId: 'e', claimId: 'c', now: 1, until: 2, limit: 4 }),
+  ],
+  [
+    /webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at=\?\)/,
+    (db) => claimedDeliveries.build(db, { endpointId: 'e', claimId: 'c', until: 2 }),
+  ],
 ];
 
 test('every filter of a list uses an index', async (t) => {
@@ -83,20 +98,21 @@ test('every filter of a list uses an index', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await embeddedStore(folder);
   const compiled: [RegExp, string, SQLInputValue[]][] = [];
-  for (const [expected, build] of LISTS) {
-    await store.reads.query((db) => {
-      const query = build(db);
-      const { sql, parameters } = query.compile();
+  await store.reads.query((db) => {
+    for (const [expected, build] of LISTS) {
+      const { sql, parameters } = build(db).compile();
       compiled.push([expected, sql, parameters as SQLInputValue[]]);
-      return query;
-    });
-  }
+    }
+    return db.selectFrom('installation').select('id');
+  });
   await store[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(folder, 'test.db'));
   for (const [expected, sql, parameters] of compiled) {
     const plan = database.prepare(`explain query plan ${sql}`).all(...parameters);
     const steps = plan.map(({ detail }) => String(detail));
-    const scans = steps.filter((step) => /^SCAN (chats|runs|busy|members|active_runs)\b/.test(step));
+    const scans = steps.filter((step) =>
+      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries)\b/.test(step),
+    );
     assert.deepEqual(scans, [], steps.join('\n'));
     const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_\w+/g));
     assert.ok(indexes.size <= 1, steps.join('\n'));

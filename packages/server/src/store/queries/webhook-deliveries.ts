@@ -76,11 +76,23 @@ export const eventsBetween =
     return chosen.orderBy('created_at').orderBy('event_id').limit(filter.limit);
   };
 
-/** Deliveries of an endpoint that gets nothing any more. Posts that are under way find their row changed. */
-export const skipPending = statement('skip pending deliveries', (db, p: { endpointId: string; now: number }) =>
-  db
-    .updateTable('webhook_deliveries')
-    .set({ status: 'skipped', next_attempt_at: null, claim_id: null, settled_at: p.now })
-    .where('endpoint_id', '=', p.endpointId)
-    .where('status', '=', sql<'pending'>`'pending'`),
+/** Some deliveries of an endpoint that gets nothing any more. Posts that are under way find their row changed. */
+export const skipPending = statement(
+  'skip pending deliveries',
+  (db, p: { endpointId: string; now: number; limit: number }) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set({ status: 'skipped', next_attempt_at: null, claim_id: null, settled_at: p.now })
+      .where('delivery_id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_deliveries as d')
+          .innerJoin('webhook_endpoints as e', 'e.endpoint_id', 'd.endpoint_id')
+          .select('d.delivery_id')
+          .where('d.endpoint_id', '=', p.endpointId)
+          .where(sql<boolean>`d.status = 'pending'`)
+          .where((e) => e.or([e('e.active', '=', 0), e('e.url', 'is', null)]))
+          .orderBy('d.next_attempt_at')
+          .limit(p.limit),
+      )
+      .where(sql<boolean>`status = 'pending'`),
 );
