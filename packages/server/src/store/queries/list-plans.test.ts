@@ -19,8 +19,11 @@ type Compilable = { compile(): { readonly sql: string; readonly parameters: read
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
-const chats = (filter: Partial<ChatFilter>, order: ChatOrder = 'created', before: typeof page.before | null = page.before) =>
-  listChats(newIntegrationId('demo'), { member: null, ...filter }, { ...page, before, order });
+const chats = (
+  filter: Partial<ChatFilter>,
+  order: ChatOrder = 'created',
+  before: typeof page.before | null = page.before,
+) => listChats(newIntegrationId('demo'), { member: null, ...filter }, { ...page, before, order });
 const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: newIntegrationId('demo'), ...page, ...filter });
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
@@ -37,7 +40,10 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
   [/chats_updated \(integration_id=\? AND updated_hour<\?\)/, chats({}, 'updated')],
   [/chats_updated \(integration_id=\?\)/, chats({}, 'updated', null)],
-  [/chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/, chats({ updatedAfter: 1 }, 'updated')],
+  [
+    /chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/,
+    chats({ updatedAfter: 1 }, 'updated'),
+  ],
   [/chats_updated/, chats({ status: 'idle' }, 'updated')],
   [/chats_consumer/, chats({ consumerId: 'ann' }, 'updated')],
   [/chats_consumer/, chats({ consumerId: 'ann' }, 'updated', null)],
