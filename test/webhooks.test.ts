@@ -267,6 +267,18 @@ function tests(store: StoreName): void {
     assert.deepEqual([resumed.body.active, await pending()], [true, 0]);
   });
 
+  test('a delivery without its event is deleted', async () => {
+    receiver.answers(integration, { status: 500 });
+    const { endpointId } = await add();
+    await run();
+    await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
+    const [{ eventId }] = await deliveries(endpointId);
+    // As if a replay had made it while an erasure deleted the event.
+    await askStore(rig.server.dataDir, `delete from webhook_events where event_id = '${eventId}'`);
+    shiftMs += 10_000;
+    await until('the deletion', async () => (await deliveries(endpointId)).length === 0);
+  });
+
   test('a page of filtered deliveries ends after 5000 that it reads', async (t) => {
     cites(t, 'contract-21-page');
     const { endpointId } = await add({ url: null });

@@ -128,6 +128,19 @@ export const claimedDeliveries = statement(
 
 export type ClaimedRow = RowOf<typeof claimedDeliveries>;
 
+/** Deletes the claimed deliveries whose events are deleted: there is nothing to post. */
+export const deleteEventless = statement(
+  'delete webhook deliveries without event',
+  (db, p: { endpointId: string; claimId: string; until: number }) =>
+    db
+      .deleteFrom('webhook_deliveries')
+      .where('endpoint_id', '=', p.endpointId)
+      .where(isPending)
+      .where('next_attempt_at', '=', p.until)
+      .where('claim_id', '=', p.claimId)
+      .where(sql<boolean>`not exists (select 1 from webhook_events e where e.event_id = webhook_deliveries.event_id)`),
+);
+
 /** Changes no row if the claim has ended and another node has claimed the delivery, or if it was skipped. */
 export const recordAttempt = statement(
   'record webhook attempt',
