@@ -20,7 +20,7 @@ interface Percentiles {
   readonly p95: number;
 }
 
-interface DayLatency {
+export interface DayLatency {
   readonly day: string;
   readonly runs: number;
   readonly sampled: boolean;
