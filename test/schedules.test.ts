@@ -187,6 +187,7 @@ function tests(store: StoreName): void {
       [{ timezone: '+01:00' }, /IANA/],
       [{ cron: null, everySeconds: 59 }, /everySeconds/],
       [{ cron: null, at: new Date(clock.at).toISOString() }, /future/],
+      [{ cron: null, at: '9999-12-31T23:00:00-23:00' }, /`at`/],
       [{ request: { ...request, usageRequestId: 'a' } }, /usageRequestId/],
       [{ request: { ...request, history: [] } }, /history/],
       [{ request: { ...request, answers: [] } }, /answers/],

@@ -267,6 +267,23 @@ function tests(store: StoreName): void {
     assert.deepEqual([resumed.body.active, await pending()], [true, 0]);
   });
 
+  test('a look continues after a thousand endpoints', async () => {
+    const { endpointId } = await add({ url: null });
+    await run();
+    const [{ deliveryId }] = await deliveries(endpointId);
+    // They are before all endpoints, and have none.
+    const others = {
+      endpoint_id: `'a' || a.n || b.n || c.n || d.n || e.n`,
+      status: `'pending'`,
+      next_attempt_at: String(Date.now() + shiftMs + 24 * HOUR_MS),
+    };
+    await multiply(deliveryId, others);
+    await rig.api.patch(`${below}/${endpointId}`, { url: receiver.url(integration) });
+    await run();
+    await receiver.waitFor(integration, 1);
+    await askStore(rig.server.dataDir, `delete from webhook_deliveries where endpoint_id like 'a%'`);
+  });
+
   test('a delivery without its event is deleted', async () => {
     receiver.answers(integration, { status: 500 });
     const { endpointId } = await add();

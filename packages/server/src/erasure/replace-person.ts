@@ -130,7 +130,7 @@ async function replaceChats(tx: Tx, ids: ErasedIds, person: Person, erasedId: st
   return chats.length;
 }
 
-/** Deletes some events of uploads below the folder of the person. */
+/** Deletes some events about uploads below the person's folder. */
 async function deleteSomeUploads(tx: Tx, person: Person): Promise<boolean> {
   const folder = await personsFolder(tx, person);
   return deleteSomeUploadEvents(tx, { integrationId: person.integrationId, ...rangeBelow(folder) });

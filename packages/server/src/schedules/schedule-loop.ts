@@ -14,7 +14,7 @@ import { type WorkDeps, workOnSchedule } from './work-on-schedule.ts';
 
 /** Schedules that a node works on concurrently. */
 const BATCH = 16;
-/** Due schedules that one query finds. It reads all due ones, so that owners take turns: 10 000 of them take 20 ms. */
+/** Due schedules that one query finds. It reads all due ones, so that owners take turns: 10 000 take 20 ms. */
 const FOUND = 512;
 
 export interface ScheduleLoopDeps extends Omit<WorkDeps, 'nodeId'> {

@@ -55,7 +55,7 @@ interface Period {
   readonly toMs: number;
 }
 
-/** The period's events of these types. Other requests run between the parts: the period may have a million other events. */
+/** The period's events with these types. Other requests run between the parts: the period may have a million other events. */
 async function findEvents(reads: Reads, period: Period, types: readonly WebhookEventType[] | null) {
   const found: EventRow[] = [];
   for (let after: ListPosition | null = null; ; ) {

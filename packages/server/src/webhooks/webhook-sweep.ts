@@ -23,19 +23,19 @@ interface WebhookSweepOptions {
 const KEPT_MS = 30 * 86_400_000;
 /** Rows per statement, so that others do not wait long. */
 const BATCH = 1000;
-/** How often all old events are looked at. In between, those that became old. */
+/** How often all old events are looked at. In between, only newer ones are. */
 const WHOLE_LOOK_MS = 86_400_000;
 
 /**
  * T7 for webhooks: deletes delivered deliveries after the days for which events of runs are stored, failed and skipped ones
- * after 30 days, those of deleted endpoints, and events without deliveries. It walks in parts, as many rows stay between
- * those that it deletes: a statement over a million of them would take longer than PostgreSQL allows.
+ * after 30 days, deliveries to deleted endpoints, and events without deliveries. It walks in parts, because most rows can stay:
+ * one statement over a million rows would take longer than PostgreSQL allows.
  */
 export class WebhookSweep extends Sweep {
   readonly #store: Store;
   readonly #logMs: number;
   readonly #now: () => number;
-  /** All deliveries that were settled before this time were looked at: those that are left were not delivered. */
+  /** Deliveries that were settled before this time were looked at. What is left was not delivered. */
   #lookedUntil = 0;
   #eventsLookedUntil = 0;
   #wholeLookAt = 0;
@@ -80,7 +80,7 @@ export class WebhookSweep extends Sweep {
     return count;
   }
 
-  /** Deliveries of an old event can be deleted later than it was looked at, so all events are looked at again each day. */
+  /** An old event's deliveries can be deleted after it was looked at, so all events are looked at again each day. */
   async #deleteUnsent(until: number): Promise<number> {
     const { reads } = this.#store;
     const isWhole = this.#now() >= this.#wholeLookAt;

@@ -7,14 +7,14 @@ import { raw } from './raw.ts';
 
 type EventFilter = (eb: ExpressionBuilder<Schema, 'webhook_events'>) => Expression<SqlBool>;
 
-/** Deletes the deliveries of some of these events. */
-const deleteDeliveriesOf = (db: Kysely<Schema>, filter: EventFilter, limit: number) =>
+/** Deletes some events' deliveries. */
+const deleteDeliveriesWhere = (db: Kysely<Schema>, filter: EventFilter, limit: number) =>
   db
     .deleteFrom('webhook_deliveries')
     .where('event_id', 'in', db.selectFrom('webhook_events').select('event_id').where(filter).limit(limit));
 
-/** Deletes some of these events, without those that have deliveries. */
-const deleteEventsOf = (db: Kysely<Schema>, filter: EventFilter, limit: number) =>
+/** Deletes some events that have no deliveries. */
+const deleteEventsWhere = (db: Kysely<Schema>, filter: EventFilter, limit: number) =>
   db
     .deleteFrom('webhook_events')
     .where(
@@ -35,7 +35,7 @@ const isBelow =
   (eb) =>
     eb.and([eb('integration_id', '=', integrationId), eb('path', '>=', from), eb('path', '<', to)]);
 
-/** How many events a statement of an erasure takes, each with all its deliveries. */
+/** How many events one statement takes, each with all its deliveries. */
 interface Portion {
   readonly limit: number;
 }
@@ -43,29 +43,29 @@ interface Portion {
 /** An erasure: what is not delivered by now is not sent. */
 export const deletePersonsDeliveries = statement(
   'delete webhook deliveries of person',
-  (db, p: Person & Portion) => deleteDeliveriesOf(db, isOfPerson(p), p.limit),
+  (db, p: Person & Portion) => deleteDeliveriesWhere(db, isOfPerson(p), p.limit),
   { overwrites: true },
 );
 
 export const deletePersonsEvents = statement(
   'delete webhook events of person',
-  (db, p: Person & Portion) => deleteEventsOf(db, isOfPerson(p), p.limit),
+  (db, p: Person & Portion) => deleteEventsWhere(db, isOfPerson(p), p.limit),
   { overwrites: true },
 );
 
 export const deletePathDeliveries = statement(
   'delete webhook deliveries of path',
-  (db, p: FileRange & Portion) => deleteDeliveriesOf(db, isBelow(p), p.limit),
+  (db, p: FileRange & Portion) => deleteDeliveriesWhere(db, isBelow(p), p.limit),
   { overwrites: true },
 );
 
 export const deletePathEvents = statement(
   'delete webhook events of path',
-  (db, p: FileRange & Portion) => deleteEventsOf(db, isBelow(p), p.limit),
+  (db, p: FileRange & Portion) => deleteEventsWhere(db, isBelow(p), p.limit),
   { overwrites: true },
 );
 
-/** A part of the settled deliveries in their order. It begins after one position and ends with another. */
+/** Settled deliveries after one position and up to another. */
 export interface SettledPart {
   readonly afterAt: number;
   readonly afterId: string;
@@ -73,7 +73,7 @@ export interface SettledPart {
   readonly endId: string;
 }
 
-/** The last of so many deliveries after a position that were settled before `until`. No row if there are fewer. */
+/** Skips so many deliveries after a position that were settled before `until`. No row if there are fewer. */
 export const endOfSettledPart = statement(
   'end of part of settled webhooks',
   (db, p: { afterAt: number; afterId: string; until: number; rows: number }) =>
@@ -145,7 +145,7 @@ export const deleteDeliveriesTo = statement(
       ),
 );
 
-/** The time of the last of so many events after a time and before another. No row if there are fewer. */
+/** Skips so many events between two times. No row if there are fewer. */
 export const endOfEventPart = statement(
   'end of part of webhook events',
   (db, p: { afterAt: number; until: number; rows: number }) =>
