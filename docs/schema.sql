@@ -112,7 +112,8 @@ CREATE TABLE "chats" (
   "replaced_by" text,
   "former_chat_id" text,
   "former_alias" text,
-  "transient" integer default 0 not null
+  "transient" integer default 0 not null,
+  "updated_hour" bigint generated always as (updated_at / 3600000)
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -120,6 +121,7 @@ CREATE INDEX "chats_forked" on "chats" ("forked_from") where forked_from is not 
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null and chat_id <> chat_key;
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null and transient = 0;
 CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
+CREATE INDEX "chats_updated" on "chats" ("integration_id", "updated_hour", "updated_at", "chat_key") where deleted_at is null and transient = 0;
 
 CREATE TABLE "commit_marks" (
   "process" text not null,
@@ -755,6 +757,7 @@ create table "chats" (
   former_chat_id text collate "C",
   former_alias text collate "C",
   transient integer not null default 0,
+  updated_hour bigint generated always as (updated_at / 3600000) stored,
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
@@ -763,6 +766,7 @@ CREATE INDEX chats_forked ON chats USING btree (forked_from) WHERE (forked_from 
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
+CREATE INDEX chats_updated ON chats USING btree (integration_id, updated_hour, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 
 create table "commit_marks" (
   process text collate "C" not null,

@@ -226,6 +226,7 @@ function tests(store: StoreName): void {
       numMessages: 0,
       pending: [],
       title: null,
+      titlePreview: null,
       forkedFrom: null,
       replacedBy: null,
       transient: false,
@@ -272,7 +273,13 @@ function tests(store: StoreName): void {
     const metadata = { odd: '\u0000\u2028', constructor: { a: 1 }, list: [1, null] };
     const patched = await rig.api.patch(`${chats}/c1`, { title, metadata });
     assert.equal(patched.status, 200);
-    assert.deepEqual(patched.body, { ...made, title, metadata, updatedAt: '2030-01-01T00:00:05.000Z' });
+    assert.deepEqual(patched.body, {
+      ...made,
+      title,
+      titlePreview: title,
+      metadata,
+      updatedAt: '2030-01-01T00:00:05.000Z',
+    });
     const shown = async () => {
       const { body } = await rig.api.get(`${chats}/c1`);
       const { items } = (await rig.api.get(chats)).body;
@@ -419,5 +426,73 @@ function tests(store: StoreName): void {
       const { status, body } = await rig.api.get(`${chats}?${wrong}`);
       assert.deepEqual([status, body.code], [400, 'invalid_request'], wrong);
     }
+  });
+
+  test('sorts chats by their last change, with a stable cursor', async (t) => {
+    cites(t, 'contract-3-chat-sort', 'contract-3-bound-cursor');
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01T00:00:00.000Z') });
+    const integration = await rig.integration();
+    const chats = `/v2/integrations/${integration}/chats`;
+    const patch = async (chatId: string) => {
+      t.mock.timers.tick(60_000);
+      assert.equal((await rig.api.patch(`${chats}/${chatId}`, { title: chatId })).status, 200);
+    };
+    await rig.member(integration, 'ann');
+    for (const chatId of ['a', 'b', 'c', 'd']) {
+      await rig.api.post(chats, { chatId, consumerId: 'ann' });
+      t.mock.timers.tick(1_800_000);
+    }
+    await patch('b');
+    t.mock.timers.tick(1);
+    await rig.answer({ apiIntegrationId: integration, chatId: 'a', consumerId: 'ann' });
+    await patch('c');
+    const listed = async (query: string) => pickColumn((await rig.api.get(`${chats}?${query}`)).body.items, 'chatId');
+    assert.deepEqual(await listed(''), ['d', 'c', 'b', 'a']);
+    assert.deepEqual(await listed('sort=created'), ['d', 'c', 'b', 'a']);
+    for (const filter of ['', '&consumerId=ann', '&status=idle', '&updatedAfter=2030-01-01T00:00:00Z']) {
+      assert.deepEqual(await listed(`sort=updated${filter}`), ['c', 'a', 'b', 'd'], filter);
+      const paged: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { body } = await rig.api.get(`${chats}?sort=updated${filter}&limit=1${cursor}`);
+        paged.push(...pickColumn(body.items, 'chatId').map(String));
+        if (body.nextCursor === null) break;
+        cursor = `&cursor=${body.nextCursor}`;
+      }
+      assert.deepEqual(paged, ['c', 'a', 'b', 'd'], `page by page${filter}`);
+    }
+    const { nextCursor } = (await rig.api.get(`${chats}?sort=updated&limit=2`)).body;
+    await patch('d');
+    assert.deepEqual(
+      await listed(`sort=updated&limit=2&cursor=${nextCursor}`),
+      ['b'],
+      'a changed chat moves to the front',
+    );
+    assert.deepEqual(await listed('sort=updated'), ['d', 'c', 'a', 'b']);
+    assert.equal((await rig.api.get(`${chats}?limit=2&cursor=${nextCursor}`)).body.code, 'invalid_cursor');
+    assert.equal((await rig.api.get(`${chats}?sort=title`)).body.code, 'invalid_request');
+  });
+
+  test('titlePreview is the title or the first line of the first message', async (t) => {
+    cites(t, 'contract-9-title-preview');
+    const integration = await rig.integration();
+    const chats = `/v2/integrations/${integration}/chats`;
+    const preview = async (message: string) => {
+      await rig.answer({ apiIntegrationId: integration, chatId: 'c1', message });
+      await rig.answer({ apiIntegrationId: integration, chatId: 'c1', message: 'The second message' });
+      const [{ titlePreview }] = (await rig.api.get(chats)).body.items;
+      assert.equal((await rig.api.get(`${chats}/c1`)).body.titlePreview, titlePreview);
+      await rig.api.patch(`${chats}/c1`, { title: 'Rome' });
+      assert.equal((await rig.api.get(chats)).body.items[0].titlePreview, 'Rome');
+      await rig.api.delete(`${chats}/c1`);
+      return titlePreview;
+    };
+    assert.equal(await preview('Hi'), 'Hi');
+    assert.equal(await preview('\n  Trains\tto  Rome? \r\nPlease.'), 'Trains to Rome?');
+    assert.equal(await preview(' \n'), null);
+    // Each of these characters takes 12 characters in the JSON of other programs, and NUL takes six.
+    assert.equal(await preview(`${'\u0000'.repeat(90)}${'𝄞'.repeat(300)}`), `${'\u0000'.repeat(90)}${'𝄞'.repeat(110)}`);
+    assert.equal(await preview('\u0001"\\'.repeat(2000)), '\u0001"\\'.repeat(67).slice(0, 200));
+    const { body } = await rig.api.post(chats, { history: [{ role: 'user', content: 'Imported' }] });
+    assert.equal(body.titlePreview, 'Imported');
   });
 }

@@ -41,7 +41,8 @@ async function sqliteSchema(): Promise<string> {
 
 const COLUMNS = `select format('%I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
     case when c.collname = 'C' then ' collate "C"' else '' end, case when a.attnotnull then ' not null' else '' end ||
-    coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''))
+    coalesce(case when a.attgenerated = 's' then ' generated always as ' || pg_get_expr(d.adbin, d.adrelid) || ' stored'
+      else ' default ' || pg_get_expr(d.adbin, d.adrelid) end, ''))
   from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     left join pg_collation c on c.oid = a.attcollation
   where a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped order by a.attnum`;

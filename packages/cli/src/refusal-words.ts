@@ -43,6 +43,7 @@ const FIELDS: Readonly<Record<string, readonly [...string[], string]>> = {
   recursive: ['--recursive', 'recursive'],
   runId: ['RUN_ID', 'run id'],
   sandboxFiles: ['--file', 'file'],
+  sort: ['--sort', 'order'],
   status: ['--status', 'status'],
   title: ['--title', 'title'],
   to: ['--to', 'end'],

@@ -413,6 +413,10 @@ export interface ListChatsParameters {
    */
   updatedAfter?: string | undefined;
   /**
+   * By creation (the default), or by the last change.
+   */
+  sort?: 'created' | 'updated' | undefined;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number | undefined;

@@ -1114,6 +1114,10 @@ export interface Chat {
    */
   title: string | null;
   /**
+   * The title, or the first line of the first message, at most 200 characters. Null if there is neither.
+   */
+  titlePreview: string | null;
+  /**
    * The chat that this one continues, and the last run that both have. Null if it is no fork.
    */
   forkedFrom: {

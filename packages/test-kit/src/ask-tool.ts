@@ -12,7 +12,7 @@ export async function askTool(
   tools: readonly Tool[],
   name: string,
   input: object,
-  signal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<string> {
   const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
   const run = {

@@ -9,13 +9,13 @@ export const names: Names = {
   'b.test': [[PUBLIC]],
   'inside.test': [['10.0.0.5']],
 };
-export const never = new AbortController().signal;
+export const never: AbortSignal = new AbortController().signal;
 
 /** A fetcher over a network in memory. */
 export function guarded(serve: Serve, options: Partial<GuardedFetchOptions> & { readonly names?: Names } = {}) {
   const network = new WatchedNetwork({ ...names, ...options.names }, serve);
   const fetcher = new GuardedFetcher({ allow: ALLOW_NOTHING, maxBytes: 1000, maxMs: 60_000, network, ...options });
-  const fetch = (url: string, signal = never) => fetcher.fetch(new URL(url), signal);
+  const fetch = (url: string, signal: AbortSignal = never) => fetcher.fetch(new URL(url), signal);
   return { network, fetch, ask: fetcher.ask.bind(fetcher) };
 }
 

@@ -29,7 +29,11 @@ export async function setUp(api: Protocol, more: RigOptions = {}) {
   const models = new ProviderModels({ name, baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...options });
   const model = models.model(`${name}/${modelName}`);
   assert.ok(model !== null);
-  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal, output = new Listener()) => {
+  const ask = (
+    request: Partial<ModelRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+    output = new Listener(),
+  ) => {
     const done = model.call(modelRequest('Hi', request), output, signal);
     done.catch(() => {});
     return { output, done };

@@ -29,7 +29,7 @@ export interface RigOptions extends ServerOptions {
   readonly databaseUrl?: string;
 }
 
-interface FollowOptions<S> {
+export interface FollowOptions<S> {
   /** The servers that are asked by turns; all by default. */
   readonly servers?: () => readonly S[];
   readonly integration?: string;

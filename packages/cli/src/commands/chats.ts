@@ -15,6 +15,7 @@ interface ChatsOptions extends ListOptions, IntegrationOptions {
   readonly member?: string;
   readonly status?: NonNullable<ListChatsParameters['status']>;
   readonly after?: string;
+  readonly sort?: NonNullable<ListChatsParameters['sort']>;
 }
 
 interface CreateOptions extends OneOptions {
@@ -52,23 +53,36 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .command('list')
     .explain({
       summary: 'list chats, the newest first',
-      details: ['The column OPEN has the number of open questions.'],
-      examples: ['runwire chats list', 'runwire chats list --member user-42 --status idle'],
+      details: [
+        'The column OPEN has the number of open questions, TITLE the title or the first line of the first message.',
+      ],
+      examples: [
+        'runwire chats list',
+        'runwire chats list --sort updated',
+        'runwire chats list --member user-42 --status idle',
+      ],
     })
     .option('--member <ID>', 'only chats of this member')
     .addOption(new Option('--status <STATUS>', 'only chats in this state: idle, running').choices(['idle', 'running']))
     .option('--after <DATE>', 'only chats that changed after this day or time')
+    .addOption(
+      new Option('--sort <ORDER>', 'by creation or by the last change; default: created').choices([
+        'created',
+        'updated',
+      ]),
+    )
     .option('--limit <N>', 'at most this many chats; default: 20', wholeNumber, 20)
     .printsJson('print the chats as a JSON array')
     .asksIntegration()
     .action(async (options: ChatsOptions) => {
-      const { member, status } = options;
+      const { member, status, sort } = options;
       const updatedAfter = timeOption('--after', options.after);
       const client = await connectToIntegration(env, options);
       const filters = {
         consumerId: member,
         status,
         updatedAfter,
+        sort,
       };
       await printList(client.chats.list(filters), options, [
         { title: 'chat', value: ({ chatId }) => chatId },
@@ -77,7 +91,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
         { title: 'open', value: ({ pending }) => pending.length },
         { title: 'updated', value: ({ updatedAt }) => time(updatedAt) },
         { title: 'member', value: ({ consumerId }) => consumerId, canShrink: true },
-        { title: 'title', value: ({ title }) => title, canShrink: true },
+        { title: 'title', value: ({ titlePreview }) => titlePreview, canShrink: true },
       ]);
     });
 }

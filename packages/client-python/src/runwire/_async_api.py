@@ -106,6 +106,7 @@ class AsyncChatsApi(AsyncResource):
         consumer_id: str | None = None,
         status: Literal["idle", "running"] | None = None,
         updated_after: str | None = None,
+        sort: Literal["created", "updated"] | None = None,
         limit: int | None = None,
         integration: str | None = None,
     ) -> AsyncItemList[models.Chat, models.ChatList]:
@@ -116,6 +117,7 @@ class AsyncChatsApi(AsyncResource):
                 "consumerId": consumer_id,
                 "status": status,
                 "updatedAfter": updated_after,
+                "sort": sort,
                 "limit": limit,
                 "apiIntegrationId": integration,
             },

@@ -319,6 +319,8 @@ class Chat(TypedDict):
     """When the chat was last changed: by a run, or by a PATCH of its title or metadata."""
     title: str | None
     """Title of the chat, for people. Null if it has none."""
+    titlePreview: str | None
+    """The title, or the first line of the first message, at most 200 characters. Null if there is neither."""
     forkedFrom: ChatForkedFrom | None
     """The chat that this one continues, and the last run that both have. Null if it is no fork."""
     replacedBy: str | None

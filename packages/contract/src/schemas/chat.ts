@@ -56,6 +56,9 @@ export const Chat = named(
     {
       ...chatFields,
       title: title(),
+      titlePreview: nullable(
+        text('The title, or the first line of the first message, at most 200 characters. Null if there is neither.'),
+      ),
       forkedFrom: forkedFrom(),
       replacedBy: nullable(text('The chat that took over the id of this one. Null if none did.')),
       transient: flag('True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.'),

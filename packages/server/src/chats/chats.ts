@@ -16,6 +16,7 @@ import {
 import { numberBefore } from '../domain/list-cursor.ts';
 import { jsonWith } from '../domain/list-page.ts';
 import { checkMetadata } from '../domain/metadata.ts';
+import { previewTitle } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
@@ -25,6 +26,7 @@ import { insertChat } from '../store/queries/admission.ts';
 import { activeRunOfChat, lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { attachmentsOfRuns } from '../store/queries/attachments.ts';
 import {
+  type ChatOrder,
   type ChatRow,
   chatById,
   chatSizes,
@@ -49,6 +51,7 @@ type RecordColumns =
   | 'forked_run_id'
   | 'forked_from_id'
   | 'replaced_by_id'
+  | 'first_text_json'
   | 'transient';
 
 /** The fields of a chat that its status has too. */
@@ -80,6 +83,7 @@ function chatJson(row: ChatRow) {
 const recordJson = (row: ChatRow) => ({
   ...shortChatJson(row),
   title: getTitle(row),
+  titlePreview: previewTitle(getTitle(row), row.first_text_json),
   forkedFrom: row.forked_from_id === null ? null : { chatId: row.forked_from_id, runId: row.forked_run_id },
   replacedBy: row.replaced_by_id,
   transient: row.transient === 1,
@@ -135,6 +139,7 @@ export interface ChatQuery extends LargeListQuery {
   readonly consumerId?: string;
   readonly status?: 'idle' | 'running';
   readonly updatedAfter?: string;
+  readonly sort?: ChatOrder;
 }
 
 /** Treats null as absent. */
@@ -253,7 +258,7 @@ export class Chats {
   }
 
   list({ integrationId, member }: Scope, query: ChatQuery) {
-    const { consumerId, status, updatedAfter } = query;
+    const { consumerId, status, updatedAfter, sort: order = 'created' } = query;
     const filter = {
       member,
       ...(consumerId === undefined ? {} : { consumerId }),
@@ -263,9 +268,9 @@ export class Chats {
     const { reads } = this.#store;
     return this.#pages.read(query, {
       showsAll: true,
-      sizes: (page) => reads.query(chatSizes(integrationId, filter, page)),
-      rows: (page) => reads.query(listChats(integrationId, filter, page)),
-      position: (row) => ({ createdAt: row.created_at, id: row.chat_key }),
+      sizes: (page) => reads.query(chatSizes(integrationId, filter, { ...page, order })),
+      rows: (page) => reads.query(listChats(integrationId, filter, { ...page, order })),
+      position: (row) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),
       show: chatItem,
     });
   }

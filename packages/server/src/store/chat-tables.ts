@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
 import type { ChatId, ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 
 export interface ChatsTable {
@@ -30,6 +30,8 @@ export interface ChatsTable {
   transient: Generated<number>;
   created_at: number;
   updated_at: number;
+  /** Hours from 1970 to the last change. */
+  updated_hour: GeneratedAlways<number>;
   deleted_at: number | null;
 }
 

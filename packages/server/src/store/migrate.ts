@@ -34,6 +34,7 @@ import * as deletedResponses from './migrations/0035-deleted-responses.ts';
 import * as webhooks from './migrations/0036-webhooks.ts';
 import * as schedules from './migrations/0037-schedules.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
+import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -72,6 +73,7 @@ const MIGRATIONS = {
   '0036-webhooks': webhooks,
   '0037-schedules': schedules,
   '0038-first-token': firstToken,
+  '0039-chats-by-change': chatsByChange,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -84,7 +84,15 @@ const shortChat = {
   updatedAt: COMPLETED_AT,
 };
 
-export const chat = { ...shortChat, title: null, forkedFrom: null, replacedBy: null, transient: false, metadata: null };
+export const chat = {
+  ...shortChat,
+  title: null,
+  titlePreview: 'Which trains go to Rome?',
+  forkedFrom: null,
+  replacedBy: null,
+  transient: false,
+  metadata: null,
+};
 
 export const chatStatus = { ...shortChat, chatDeleted: false, run: shortRun };
 

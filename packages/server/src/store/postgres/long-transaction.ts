@@ -23,9 +23,11 @@ export async function closeLongTransaction(client: Client): Promise<void> {
   await client.end().catch(() => {});
 }
 
+/** Lists the columns that can be written. The database computes the generated ones. */
 export async function listColumns(client: Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ column_name: string }>(
     `select column_name from information_schema.columns where table_schema = current_schema() and table_name = $1
+       and is_generated = 'NEVER'
      order by ordinal_position`,
     [table],
   );

@@ -6,6 +6,7 @@ import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
+import { firstTextOfChat } from './previews.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
@@ -44,7 +45,7 @@ const relatedChats = [
 const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, ...relatedChats, ...activeRun])
+    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
     .where('chats.integration_id', '=', integrationId)
     .where(live);
 
@@ -74,7 +75,17 @@ export interface ChatFilter {
   readonly updatedAfter?: number;
 }
 
-export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) => {
+/** By creation, or by the last change. Both are newest first. */
+export type ChatOrder = 'created' | 'updated';
+
+const HOUR_MS = 3_600_000;
+const ORDER_COLUMNS = { created: 'chats.created_at', updated: 'chats.updated_at' } as const;
+
+export interface ChatPage extends Page {
+  readonly order: ChatOrder;
+}
+
+export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Kysely<Schema>) => {
   const { member, consumerId, status, updatedAfter } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
@@ -88,14 +99,24 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null));
-  return getPage(chosen, page, 'chats.created_at', 'chats.chat_key');
+  const column = ORDER_COLUMNS[page.order];
+  // The chats of a member and the busy ones are few and are sorted.
+  const isSmall = member !== null || consumerId !== undefined || status === 'running';
+  if (page.order === 'created' || isSmall) return getPage(chosen, page, column, 'chats.chat_key');
+  const { before } = page;
+  const hours = chosen
+    .$if(before !== null, (chats) => chats.where('chats.updated_hour', '<=', toHour(before?.createdAt ?? 0)))
+    .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_hour', '>=', toHour(updatedAfter ?? 0)));
+  return getPage(hours.orderBy('chats.updated_hour', 'desc'), page, column, 'chats.chat_key');
 };
 
+const toHour = (timeMs: number) => Math.floor(timeMs / HOUR_MS);
+
 /** The sizes of the titles and metadata of a page of chats. */
-export const chatSizes = (integrationId: IntegrationId, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) =>
+export const chatSizes = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Kysely<Schema>) =>
   measureSizes(
     listChats(integrationId, filter, page)(db),
-    'chats.created_at',
+    ORDER_COLUMNS[page.order],
     'chats.chat_key',
     sql`coalesce(octet_length(chats.title_json), 0) + coalesce(octet_length(chats.metadata_json), 0)
       + coalesce(octet_length(chats.questions_json), 0)`,
@@ -109,7 +130,7 @@ const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs as busy')
     .crossJoin('chats')
-    .select([...chatColumns, ...relatedChats, ...activeRun])
+    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
     .where('busy.integration_id', '=', integrationId)
     .whereRef('chats.chat_key', '=', 'busy.chat_key')
     .where('chats.integration_id', '=', integrationId)

@@ -10,7 +10,7 @@ import { newIntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
 import { growChat } from './admission.ts';
-import { type ChatFilter, chatById, listChats } from './chats.ts';
+import { type ChatFilter, type ChatOrder, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
 import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
 import { claimDeliveries, claimedDeliveries, endpointToPost } from './webhook-claims.ts';
@@ -30,7 +30,11 @@ const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
 
 const person = { integrationId: newIntegrationId('demo'), consumerId: 'ann' };
 
-const chats = (filter: Partial<ChatFilter>) => listChats(newIntegrationId('demo'), { member: null, ...filter }, page);
+const chats = (
+  filter: Partial<ChatFilter>,
+  order: ChatOrder = 'created',
+  before: typeof page.before | null = page.before,
+) => listChats(newIntegrationId('demo'), { member: null, ...filter }, { ...page, before, order });
 const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: newIntegrationId('demo'), ...page, ...filter });
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
@@ -45,6 +49,17 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
   [/SEARCH chats USING [A-Z ]*PRIMARY KEY \(chat_key=\?\)/, chats({ member: { consumerId: 'ann', chatId: 'c1' } })],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
+  [/chats_updated \(integration_id=\? AND updated_hour<\?\)/, chats({}, 'updated')],
+  [/chats_updated \(integration_id=\?\)/, chats({}, 'updated', null)],
+  [
+    /chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/,
+    chats({ updatedAfter: 1 }, 'updated'),
+  ],
+  [/chats_updated/, chats({ status: 'idle' }, 'updated')],
+  [/chats_consumer/, chats({ consumerId: 'ann' }, 'updated')],
+  [/chats_consumer/, chats({ consumerId: 'ann' }, 'updated', null)],
+  [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } }, 'updated')],
+  [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' }, 'updated')],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
   [
@@ -165,7 +180,7 @@ test('every filter of a list uses an index', async (t) => {
   }
 });
 
-test('later turns of a chat and ends of runs write no index', async (t) => {
+test('ends of runs write no index, and later turns of a chat one', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await embeddedStore(folder);
@@ -180,6 +195,8 @@ test('later turns of a chat and ends of runs write no index', async (t) => {
   using database = new DatabaseSync(join(folder, 'test.db'));
   for (const { name, sql } of compiled) {
     const steps = database.prepare(`explain ${sql}`).all();
-    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
+    // Chats are listed by their last change.
+    const indexes = name === growChat.name ? 1 : 0;
+    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1 + indexes, name);
   }
 });

@@ -1,0 +1,42 @@
+/** The longest preview. Characters are code points. */
+const PREVIEW_CHARACTERS = 200;
+/** A quote and two escapes (`\ud83d\ude00`) per character: so much JSON always has a whole preview. */
+export const PREVIEW_JSON_CHARACTERS = 1 + 12 * PREVIEW_CHARACTERS;
+
+const LONGEST_ESCAPE = 6;
+
+/** Parses the first characters from a text's JSON. They can end inside an escape. */
+function parseStart(json: string): string {
+  if (json.length < PREVIEW_JSON_CHARACTERS) return JSON.parse(json) as string;
+  for (let cut = 0; cut <= LONGEST_ESCAPE; cut += 1) {
+    try {
+      // Half a surrogate pair at the end is no character.
+      return (JSON.parse(`${json.slice(0, json.length - cut)}"`) as string).replace(/[\uD800-\uDBFF]$/, '');
+    } catch {
+      // The cut is inside an escape.
+    }
+  }
+  return '';
+}
+
+/** Returns the first 200 characters without line breaks: white space is folded to one space. */
+function fold(text: string): string {
+  let preview = '';
+  let characters = 0;
+  for (const character of text.trim().replace(/\s+/g, ' ')) {
+    if (characters === PREVIEW_CHARACTERS) break;
+    preview += character;
+    characters += 1;
+  }
+  return preview;
+}
+
+/** Returns a chat's title, or its first message's first line. Null if there is neither. */
+export function previewTitle(title: string | null, firstTextJson: string | null): string | null {
+  if (title !== null && title !== '') return title;
+  if (firstTextJson === null) return null;
+  const [line = ''] = parseStart(firstTextJson)
+    .trimStart()
+    .split(/[\n\r\u2028\u2029]/, 1);
+  return fold(line) || null;
+}
