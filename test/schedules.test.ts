@@ -7,7 +7,7 @@ import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
 import { createSchedule } from '../packages/server/src/schedules/create-schedule.ts';
-import { nextTick } from '../packages/server/src/schedules/tick-times.ts';
+import { nextTick, ticksBetween } from '../packages/server/src/schedules/tick-times.ts';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { Cluster } from './support/cluster.ts';
@@ -187,6 +187,7 @@ function tests(store: StoreName): void {
       [{ timezone: '+01:00' }, /IANA/],
       [{ cron: null, everySeconds: 59 }, /everySeconds/],
       [{ cron: null, at: new Date(clock.at).toISOString() }, /future/],
+      [{ cron: null, at: '9999-12-31T23:00:00-23:00' }, /`at`/],
       [{ request: { ...request, usageRequestId: 'a' } }, /usageRequestId/],
       [{ request: { ...request, history: [] } }, /history/],
       [{ request: { ...request, answers: [] } }, /answers/],
@@ -391,6 +392,14 @@ function tests(store: StoreName): void {
     await eventually('the run has ended', async () => (await small.api.get(run)).body.status === 'completed');
   });
 }
+
+test('the ticks of an outage are found without a walk through all of them', () => {
+  const timing = { kind: 'cron', cron: '*/10 * * * * *', timezone: 'Europe/Berlin' } as const;
+  const started = performance.now();
+  for (let i = 0; i < 60; i += 1) assert.equal(ticksBetween(timing, clock.at - 24 * HOUR, clock.at, 24).length, 24);
+  // All schedules that are due after an outage are planned in one turn of the event loop.
+  assert.ok(performance.now() - started < 5000);
+});
 
 test('a clock change is a gap or a repetition', (t) => {
   cites(t, 'contract-22-clock-changes');

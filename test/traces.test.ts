@@ -149,6 +149,16 @@ test('a receiver that hangs or refuses costs spans, not runs', async (t) => {
   }
 });
 
+test('contents that wait for their export are bounded', async () => {
+  await using traced = await startTraced({ RUNWIRE_TRACE_CONTENT: 'true' });
+  const { receiver, rig } = traced;
+  receiver.answer = 'hang';
+  const message = 'a'.repeat(900_000);
+  for (let n = 0; n < 20; n += 1) await rig.answer({ message });
+  const dropped = /^runwire_trace_spans_dropped_total (\d+)$/m.exec((await rig.api.get('/metrics')).body)?.[1];
+  assert.ok(Number(dropped) > 0);
+});
+
 test('traces are off unless an endpoint is set', async (t) => {
   cites(t, 'contract-23-trace-off');
   const receiver = await OtlpReceiver.start();

@@ -9,6 +9,10 @@ import { upload } from './support/uploads.ts';
 import { matchingSignatures, WebhookReceiver } from './support/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
+type Columns = Readonly<Record<string, string>>;
+const DELIVERY = ['delivery_id', 'integration_id', 'endpoint_id', 'event_id', 'type', 'status', 'attempts'];
+DELIVERY.push('next_attempt_at', 'created_at', 'settled_at');
+const EVENT = ['event_id', 'integration_id', 'type', 'run_id', 'consumer_id', 'path', 'body_json', 'created_at'];
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -39,6 +43,17 @@ function tests(store: StoreName): void {
   };
   const deliveries = async (endpointId: string, query = '') =>
     (await rig.api.get(`${below}/${endpointId}/deliveries?${query}`)).body.items;
+  /** Stores 3125 copies of the row of `id`, with these expressions as columns. */
+  const copy = async (table: string, [key, ...columns]: readonly string[], id: string, changed: Columns = {}) => {
+    const digits = '(select 0 as n union select 1 union select 2 union select 3 union select 4)';
+    await askStore(
+      rig.server.dataDir,
+      `insert into ${table} (${key}, ${columns.join(', ')})
+      select ${key} || a.n || b.n || c.n || d.n || e.n, ${columns.map((name) => changed[name] ?? name).join(', ')}
+      from ${table}, ${digits} a, ${digits} b, ${digits} c, ${digits} d, ${digits} e where ${key} = '${id}'`,
+    );
+  };
+  const multiply = (deliveryId: string, changed?: Columns) => copy('webhook_deliveries', DELIVERY, deliveryId, changed);
   const run = async (body: object = {}) => rig.answer({ apiIntegrationId: integration, message: 'Hello', ...body });
 
   test('posts the end of a run, signed, with its usage and without texts', async (t) => {
@@ -237,16 +252,7 @@ function tests(store: StoreName): void {
     await run();
     await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
     const [{ deliveryId }] = await deliveries(endpointId);
-    const digits = '(select 0 as n union select 1 union select 2 union select 3 union select 4)';
-    await askStore(
-      rig.server.dataDir,
-      `insert into webhook_deliveries (delivery_id, integration_id, endpoint_id, event_id, type, status, attempts,
-        next_attempt_at, created_at)
-      select delivery_id || a.n || b.n || c.n || d.n || e.n, integration_id, endpoint_id, event_id, type, status, attempts,
-        ${Date.now() + shiftMs + 24 * HOUR_MS} + a.n, created_at
-      from webhook_deliveries, ${digits} a, ${digits} b, ${digits} c, ${digits} d, ${digits} e
-      where delivery_id = '${deliveryId}'`,
-    );
+    await multiply(deliveryId, { next_attempt_at: `${Date.now() + shiftMs + 24 * HOUR_MS}` });
     const count = async (what: string) => {
       const where = `where endpoint_id = '${endpointId}' and delivery_id <> '${deliveryId}'`;
       const [row] = await askStore(rig.server.dataDir, `select ${what} as n from webhook_deliveries ${where}`);
@@ -259,6 +265,54 @@ function tests(store: StoreName): void {
     assert.ok((await count('count(distinct settled_at)')) > 1, 'all deliveries were skipped in one transaction');
     const resumed = await rig.api.patch(`${below}/${endpointId}`, { active: true });
     assert.deepEqual([resumed.body.active, await pending()], [true, 0]);
+  });
+
+  test('a look continues after a thousand endpoints', async () => {
+    const { endpointId } = await add({ url: null });
+    await run();
+    const [{ deliveryId }] = await deliveries(endpointId);
+    // They are before all endpoints, and have none.
+    const others = {
+      endpoint_id: `'a' || a.n || b.n || c.n || d.n || e.n`,
+      status: `'pending'`,
+      next_attempt_at: String(Date.now() + shiftMs + 24 * HOUR_MS),
+    };
+    await multiply(deliveryId, others);
+    await rig.api.patch(`${below}/${endpointId}`, { url: receiver.url(integration) });
+    await run();
+    await receiver.waitFor(integration, 1);
+    await askStore(rig.server.dataDir, `delete from webhook_deliveries where endpoint_id like 'a%'`);
+  });
+
+  test('a delivery without its event is deleted', async () => {
+    receiver.answers(integration, { status: 500 });
+    const { endpointId } = await add();
+    await run();
+    await until('the first failure', async () => (await deliveries(endpointId))[0]?.attempts === 1);
+    const [{ eventId }] = await deliveries(endpointId);
+    // As if a replay had made it while an erasure deleted the event.
+    await askStore(rig.server.dataDir, `delete from webhook_events where event_id = '${eventId}'`);
+    shiftMs += 10_000;
+    await until('the deletion', async () => (await deliveries(endpointId)).length === 0);
+  });
+
+  test('a page of filtered deliveries ends after 5000 that it reads', async (t) => {
+    cites(t, 'contract-21-page');
+    const { endpointId } = await add({ url: null });
+    await run();
+    const [oldest] = await deliveries(endpointId);
+    for (const status of ['failed', 'delivered']) {
+      await rig.api.post(`${below}/${endpointId}/test`, {});
+      const [{ deliveryId }] = await deliveries(endpointId);
+      await multiply(deliveryId, { status: `'${status}'` });
+    }
+    const page = async (query: string) => (await rig.api.get(`${below}/${endpointId}/deliveries?${query}`)).body;
+    const first = await page('type=run.completed');
+    assert.equal(first.items.length, 0);
+    const second = await page(`type=run.completed&cursor=${first.nextCursor}`);
+    assert.deepEqual([second.items[0]?.deliveryId, second.nextCursor], [oldest.deliveryId, null]);
+    const period = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', types: ['run.completed'] };
+    assert.deepEqual((await rig.api.post(`${below}/${endpointId}/replay`, period)).body, { deliveries: 1 });
   });
 
   test('refuses addresses to which nothing can be posted, and a 21st endpoint', async (t) => {
@@ -310,8 +364,16 @@ function tests(store: StoreName): void {
     const { runId } = await run({ consumerId: 'bob', usageRequestId: 'b' });
     const types = async () => (await deliveries(endpointId)).map(({ type }: { type: string }) => type).sort();
     assert.deepEqual(await types(), ['run.completed', 'run.completed', 'upload.completed', 'upload.completed']);
+    for (const one of await deliveries(endpointId)) {
+      const { body } = (await rig.api.get(`${below}/${endpointId}/deliveries/${one.deliveryId}`)).body;
+      if (!body.includes('/members/ann/') && !body.includes('"ann"')) continue;
+      await copy('webhook_events', EVENT, one.eventId);
+      await multiply(one.deliveryId, { event_id: 'event_id || a.n || b.n || c.n || d.n || e.n' });
+    }
     await rig.api.delete(`/v2/integrations/${integration}/members/ann?erase=true`);
     await until('the erased events', async () => (await types()).length === 2);
+    const events = `select event_id from webhook_events where integration_id = '${integration}'`;
+    assert.equal((await askStore(rig.server.dataDir, events)).length, 2);
     const left = await deliveries(endpointId);
     assert.deepEqual(
       left.map((one: { type: string; runId: string | null }) => [one.type, one.runId]),
@@ -342,6 +404,22 @@ function tests(store: StoreName): void {
     shiftMs += 23 * 24 * HOUR_MS;
     await sweep();
     assert.deepEqual(await count(), [0, 0]);
+    await run();
+    const last = async (id: string) => (await deliveries(id))[0];
+    await until('the delivery', async () => (await last(endpointId))?.status === 'delivered');
+    // Many rows of the same time, of which some stay, are walked in parts.
+    const settledAt = String(Date.now() + shiftMs);
+    for (const id of [endpointId, skipping.endpointId]) {
+      await multiply((await last(id)).deliveryId, { settled_at: settledAt });
+    }
+    shiftMs += 8 * 24 * HOUR_MS;
+    assert.ok((await sweep()) >= 3126);
+    assert.equal((await deliveries(endpointId)).length, 0);
+    shiftMs += 23 * 24 * HOUR_MS;
+    await sweep();
+    assert.deepEqual(await count(), [0, 0]);
+    const events = `select event_id from webhook_events where integration_id = '${integration}'`;
+    assert.deepEqual(await askStore(rig.server.dataDir, events), []);
     await rig.api.post(`${below}/${endpointId}/test`, {});
     await rig.api.delete(`${below}/${endpointId}`);
     assert.ok((await sweep()) >= 1);

@@ -20,12 +20,12 @@ export const ALL_EVENTS = '*';
 export const wantsEvent = (events: string, type: WebhookEventType): boolean =>
   events === ALL_EVENTS || events.split(',').includes(type);
 
-/** How long a node may post a delivery before another node may claim it, at most. A post takes less than half of it. */
+/** How long a node may post a delivery before another node may claim it, at most. A post takes less than half as long. */
 export const CLAIM_MS = 60_000;
 
 /**
- * Claims end at multiples of this. So they are found among the pending deliveries of an endpoint by their times, however
- * many of these wait for their next attempt.
+ * Claims end at multiples of this. So their times find them among an endpoint's pending deliveries, however many wait for
+ * their next attempt.
  */
 export const CLAIM_STEP_MS = 10_000;
 

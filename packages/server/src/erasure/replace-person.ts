@@ -25,13 +25,8 @@ import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
 import { deleteSchedulesOfPerson, deleteTicksOfPerson } from '../store/queries/schedules.ts';
 import { deletePersonsChecks } from '../store/queries/webhook-checks.ts';
-import {
-  deletePathDeliveries,
-  deletePathEvents,
-  deletePersonsDeliveries,
-  deletePersonsEvents,
-} from '../store/queries/webhook-sweeps.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
+import { deleteSomeEvents, deleteSomeUploadEvents } from './delete-events.ts';
 
 /** Error messages can contain names of files, URLs and texts. */
 const ERASED_MESSAGE = 'The message was erased with its member.';
@@ -53,19 +48,20 @@ export async function replaceEarly(
   const { integration_id: integrationId, consumer_id: consumerId } = erasure;
   if (consumerId === null) return;
   const page = { integrationId, consumerId, limit: PAGE };
-  const replace = (work: (tx: Tx, person: Person) => Promise<void>) =>
+  /** Resolves to true if there may be more. */
+  const replace = (work: (tx: Tx, person: Person) => Promise<boolean>): Promise<boolean> =>
     store.transact('erasure', async (tx) => {
       const person = await refusedPerson(tx, erasure);
-      if (person !== null) await work(tx, person);
+      return person !== null && work(tx, person);
     });
-  for (let deleted = PAGE; !isClosed() && deleted === PAGE; ) {
-    deleted = await store.transact('erasure', (tx) => tx.run(deleteTicksOfPerson, page));
-  }
+  while (!isClosed() && (await replace(async (tx) => (await tx.run(deleteTicksOfPerson, page)) === PAGE)));
+  while (!isClosed() && (await replace(deleteSomeEvents)));
+  while (!isClosed() && (await replace(deleteSomeUploads)));
   while (!isClosed() && (await store.reads.all(runsOfPerson, page)).length === PAGE) {
-    await replace(async (tx, person) => void (await tx.run(replaceRuns, replacement(person, erasure, PAGE))));
+    await replace(async (tx, person) => (await tx.run(replaceRuns, replacement(person, erasure, PAGE))) === PAGE);
   }
   while (!isClosed() && (await store.reads.all(chatsOfPerson, page)).length === PAGE) {
-    await replace(async (tx, person) => void (await replaceChats(tx, ids, person, erasure.erased_id, PAGE)));
+    await replace(async (tx, person) => (await replaceChats(tx, ids, person, erasure.erased_id, PAGE)) === PAGE);
   }
 }
 
@@ -118,8 +114,7 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   await tx.run(markUsageDaysMoved, person);
   await tx.run(deleteUsageDays, person);
   await tx.run(deletePersonsChecks, person);
-  await tx.run(deletePersonsDeliveries, person);
-  await tx.run(deletePersonsEvents, person);
+  while (await deleteSomeEvents(tx, person));
 }
 
 /** Resolves to the number of chats. */
@@ -135,16 +130,25 @@ async function replaceChats(tx: Tx, ids: ErasedIds, person: Person, erasedId: st
   return chats.length;
 }
 
+/** Deletes some events about uploads below the person's folder. */
+async function deleteSomeUploads(tx: Tx, person: Person): Promise<boolean> {
+  const folder = await personsFolder(tx, person);
+  return deleteSomeUploadEvents(tx, { integrationId: person.integrationId, ...rangeBelow(folder) });
+}
+
+async function personsFolder(tx: Tx, { integrationId, consumerId }: Person) {
+  const template = (await first(tx.all(readMemberFolder, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
+  return memberFolder(template, consumerId);
+}
+
 /** The blobs stay until their rows in `erased_blobs` are handled. The forms stay, without a path, for late uploads. */
 async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: string): Promise<void> {
-  const { integrationId, consumerId } = person;
+  const { integrationId } = person;
   const now = Date.now();
-  const template = (await first(tx.all(readMemberFolder, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
-  const folder = memberFolder(template, consumerId);
+  const folder = await personsFolder(tx, person);
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
-  await tx.run(deletePathDeliveries, files);
-  await tx.run(deletePathEvents, files);
+  while (await deleteSomeUploadEvents(tx, files));
   await tx.run(erasePersonsBlobs, files);
   await tx.run(tagPersonsPending, files);
   const deleted = await tx.run(deletePersonsFiles, files);

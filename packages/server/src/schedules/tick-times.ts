@@ -1,3 +1,4 @@
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 import { Cron } from 'croner';
 
 /** When a schedule ticks. `fromMs` is the time from which `everySeconds` counts. */
@@ -76,8 +77,19 @@ export function ticksBetween(timing: Timing, afterMs: number, untilMs: number, m
   }
 }
 
-/** The pattern is read as times on the wall, which `toInstant` converts: so the rules for changes of the clock are ours. */
-const toPattern = (cron: string) => new Cron(cron, { timezone: 'UTC', mode: '5-or-6-parts' });
+const patterns = new LruCache<string, Cron>(256);
+
+/**
+ * The pattern is read as times on the wall, which `toInstant` converts: so the rules for changes of the clock are ours. With
+ * `timezone: 'UTC'` instead of the offset, and without the cache, a tick took 600 µs instead of 30.
+ */
+function toPattern(cron: string): Cron {
+  const known = patterns.get(cron);
+  if (known !== undefined) return known;
+  const pattern = new Cron(cron, { utcOffset: 0, mode: '5-or-6-parts' });
+  patterns.set(cron, pattern);
+  return pattern;
+}
 
 function nextCronTick(pattern: Cron, timezone: string, afterMs: number): number | null {
   const wall = Temporal.Instant.fromEpochMilliseconds(afterMs).toZonedDateTimeISO(timezone).toPlainDateTime();

@@ -2,8 +2,10 @@ import type { ReadableSpan, Span, SpanExporter, SpanProcessor } from '@opentelem
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from './logger.ts';
 
-/** Spans that wait for their export, or are being exported. About 4 MB. */
+/** Spans that wait for their export, or are being exported. About 4 MB without contents. */
 const MAX_SPANS = 4096;
+/** Their texts' characters. With `RUNWIRE_TRACE_CONTENT` one span can have a megabyte. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 const BATCH_SPANS = 512;
 const BATCH_MS = 1000;
 /** The log has at most one line in this time about spans that are dropped. */
@@ -14,6 +16,7 @@ export class SpanQueue implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #logger: Logger;
   #waiting = 0;
+  #characters = 0;
   #loggedAt = Number.NEGATIVE_INFINITY;
   dropped = 0;
 
@@ -31,11 +34,13 @@ export class SpanQueue implements SpanProcessor {
 
   onEnd(span: ReadableSpan & Span): void {
     if ((span.spanContext().traceFlags & 1) === 0) return;
-    if (this.#waiting >= MAX_SPANS) {
+    const characters = countCharacters(span);
+    if (this.#waiting >= MAX_SPANS || this.#characters + characters > MAX_CHARACTERS) {
       this.#drop(1, 'the queue is full');
       return;
     }
     this.#waiting += 1;
+    this.#characters += characters;
     this.#batches.onEnd(span);
   }
 
@@ -52,6 +57,7 @@ export class SpanQueue implements SpanProcessor {
       export: (spans, onResult) =>
         exporter.export(spans, (result) => {
           this.#waiting -= spans.length;
+          for (const span of spans) this.#characters -= countCharacters(span);
           if (result.error !== undefined) this.#drop(spans.length, result.error.message);
           onResult(result);
         }),
@@ -68,4 +74,10 @@ export class SpanQueue implements SpanProcessor {
       'spans could not be exported; check OTEL_EXPORTER_OTLP_ENDPOINT',
     );
   }
+}
+
+function countCharacters({ attributes }: ReadableSpan): number {
+  let characters = 0;
+  for (const value of Object.values(attributes)) if (typeof value === 'string') characters += value.length;
+  return characters;
 }

@@ -1,6 +1,12 @@
 import { newId } from '../domain/ids.ts';
 import { claimEnd, firstClaimEnd } from '../domain/webhook.ts';
-import { claimDeliveries, claimedDeliveries, endpointToPost, lockEndpoint } from '../store/queries/webhook-claims.ts';
+import {
+  claimDeliveries,
+  claimedDeliveries,
+  deleteEventless,
+  endpointToPost,
+  lockEndpoint,
+} from '../store/queries/webhook-claims.ts';
 import { first, type StoreKind, type Tx } from '../store/store.ts';
 import { POSTS_PER_ENDPOINT, type SlotShare } from './delivery-slots.ts';
 import type { Post } from './record-attempts.ts';
@@ -27,8 +33,10 @@ export async function claimPosts(
   if (limit <= 0) return [];
   const claimId = newId('claim');
   const until = claimEnd(now);
-  await tx.run(claimDeliveries, { endpointId, claimId, now, until, limit });
+  const claimed = await tx.run(claimDeliveries, { endpointId, claimId, now, until, limit });
   const rows = await tx.all(claimedDeliveries, { endpointId, claimId, until });
+  // A replay made them while an erasure deleted their events.
+  if (rows.length < claimed) await tx.run(deleteEventless, { endpointId, claimId, until });
   return rows.flatMap((delivery, index) => {
     const hold = holds[index];
     return hold === undefined ? [] : [{ endpoint: { ...endpoint, url }, delivery, claimId, hold }];

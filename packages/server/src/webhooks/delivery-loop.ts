@@ -16,6 +16,8 @@ import { endTracedPost, tracePost } from './trace-post.ts';
 
 export const POSTS_PER_NODE = 32;
 const POLL_MS = 1000;
+/** Endpoints with pending deliveries that one turn looks at. */
+const LOOK = 1000;
 /** What is woken within this time shares a turn, so that a busy node commits once for several posts. */
 const TURN_MS = 5;
 
@@ -54,8 +56,10 @@ export class DeliveryLoop implements AsyncDisposable {
   /** Endpoints that get nothing any more and may have pending deliveries. */
   readonly #skipping = new Set<string>();
   #nextTurn: NodeJS.Timeout | null = null;
-  /** Since when the first due delivery waits, as the last look found it. Null if none is due. */
+  /** Since when the first due delivery waits, as the last whole round found it. Null if none is due. */
   #dueSince: number | null = null;
+  /** A round looks at all endpoints with pending deliveries, by their ids: in one turn unless they are many. */
+  #round: { readonly after: string; readonly dueSince: number | null } = NEW_ROUND;
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
@@ -85,25 +89,40 @@ export class DeliveryLoop implements AsyncDisposable {
     }, TURN_MS);
   }
 
-  /** Skips the pending deliveries of an endpoint that gets nothing any more, some in each turn. */
+  /** Skips what is pending for an endpoint that gets nothing any more, some in each turn. */
   skipRest(endpointId: string): void {
     this.#skipping.add(endpointId);
     this.wake();
   }
 
   async #turn(): Promise<void> {
-    const { store, cache, now } = this.#deps;
+    const { cache } = this.#deps;
     const finished = [...this.#finished];
     const mayClaim = !this.#stop.signal.aborted && cache.mayHaveAny() && this.#slots.used < POSTS_PER_NODE;
-    const due = mayClaim ? await store.reads.all(dueEndpoints, { now: now() }) : [];
-    if (mayClaim || !cache.mayHaveAny()) this.#dueSince = findFirstDue(due);
-    if (due.some(isCheck)) {
+    const { due, hasChecks } = mayClaim ? await this.#look() : NOTHING_DUE;
+    if (!cache.mayHaveAny()) this.#dueSince = null;
+    if (hasChecks) {
       await this.#deps.checkAllowances();
       this.#loop.wake();
     }
-    const shares = this.#slots.share(due.filter((endpoint) => !isCheck(endpoint)));
+    const shares = this.#slots.share(due);
     if (finished.length > 0 || shares.length > 0) await this.#storeAndPost(finished, shares);
     await this.#skipSome();
+  }
+
+  /** Finds endpoints with due deliveries. If there are many, the next turn continues. */
+  async #look() {
+    const { store, now } = this.#deps;
+    const { after, dueSince: earlier } = this.#round;
+    const rows = await store.reads.all(dueEndpoints, { now: now(), after, limit: LOOK });
+    const due = rows.filter(({ endpoint_id: endpointId }) => endpointId !== '');
+    const dueSince = findFirstDue([{ due_since: earlier }, ...due]);
+    const about = rows.find(({ endpoint_id: endpointId }) => endpointId === '');
+    const walkedTo = about?.walked_to ?? '';
+    this.#round = walkedTo === '' ? NEW_ROUND : { after: walkedTo, dueSince };
+    if (walkedTo === '') this.#dueSince = dueSince;
+    else this.wake();
+    return { due, hasChecks: Number(about?.has_checks ?? 0) === 1 };
   }
 
   async #storeAndPost(finished: readonly FinishedPost[], shares: readonly SlotShare[]): Promise<void> {
@@ -181,7 +200,8 @@ export class DeliveryLoop implements AsyncDisposable {
   }
 }
 
-const isCheck = ({ endpoint_id: endpointId }: { readonly endpoint_id: string }) => endpointId === '';
+const NEW_ROUND = { after: '', dueSince: null };
+const NOTHING_DUE = { due: [], hasChecks: false };
 
 function findFirstDue(due: readonly { readonly due_since: number | null }[]): number | null {
   const times = due.flatMap(({ due_since: since }) => (since === null ? [] : [Number(since)]));

@@ -14,7 +14,7 @@ export interface EndpointDeps {
   readonly now: () => number;
   /** Looks for due deliveries immediately. */
   readonly wake: () => void;
-  /** Skips the pending deliveries of an endpoint that gets nothing any more, in batches. */
+  /** Skips what is pending for an endpoint that gets nothing any more, in batches. */
   readonly skipRest: (endpointId: string) => void;
 }
 

@@ -1,13 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IntegrationId } from '../domain/ids.ts';
+import type { ListPosition } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { ALL_EVENTS, type WebhookEventType } from '../domain/webhook.ts';
-import { eventsBetween, insertDelivery } from '../store/queries/webhook-deliveries.ts';
+import { eventsBetween, insertDelivery, type StoredEventRow } from '../store/queries/webhook-deliveries.ts';
+import type { Reads } from '../store/store.ts';
 import { type EndpointDeps, findEndpoint } from './endpoint-deps.ts';
 import { newDelivery } from './new-delivery.ts';
 
 const MAX_EVENTS = 10_000;
 /** Deliveries that one transaction makes, so that others do not wait long. */
 const BATCH = 500;
+/** Events that one query reads. */
+const PART = 2000;
 
 interface ReplayInput {
   readonly from: string;
@@ -28,11 +33,7 @@ export async function replayEvents(
   const { reads } = deps.store;
   const { events: wanted } = await findEndpoint(reads, integrationId, endpointId);
   const own = wanted === ALL_EVENTS ? null : (wanted.split(',') as WebhookEventType[]);
-  const filter = { integrationId, fromMs, toMs, types: types ?? own, limit: MAX_EVENTS + 1 };
-  const events = await reads.query(eventsBetween(filter));
-  if (events.length > MAX_EVENTS) {
-    throw new Refusal('invalid_request', `The period has more than ${MAX_EVENTS} events; choose a shorter one.`);
-  }
+  const events = await findEvents(reads, { integrationId, fromMs, toMs }, types ?? own);
   for (let begin = 0; begin < events.length; begin += BATCH) {
     const batch = events.slice(begin, begin + BATCH);
     await deps.store.transact('account', async (tx) => {
@@ -44,4 +45,28 @@ export async function replayEvents(
     deps.wake();
   }
   return { deliveries: events.length };
+}
+
+type EventRow = Pick<StoredEventRow, 'event_id' | 'type' | 'run_id' | 'created_at'>;
+
+interface Period {
+  readonly integrationId: IntegrationId;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The period's events with these types. Other requests run between the parts: the period may have a million other events. */
+async function findEvents(reads: Reads, period: Period, types: readonly WebhookEventType[] | null) {
+  const found: EventRow[] = [];
+  for (let after: ListPosition | null = null; ; ) {
+    const part: readonly EventRow[] = await reads.query(eventsBetween({ ...period, after, limit: PART }));
+    found.push(...part.filter(({ type }) => types === null || types.includes(type)));
+    if (found.length > MAX_EVENTS) {
+      throw new Refusal('invalid_request', `The period has more than ${MAX_EVENTS} events; choose a shorter one.`);
+    }
+    const last = part.at(-1);
+    if (last === undefined || part.length < PART) return found;
+    after = { createdAt: Number(last.created_at), id: last.event_id };
+    await nextTurn();
+  }
 }

@@ -14,10 +14,21 @@ import { type ChatFilter, type ChatOrder, chatById, listChats } from './chats.ts
 import { type MemberFilter, memberSizes } from './member-list.ts';
 import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
 import { claimDeliveries, claimedDeliveries, endpointToPost } from './webhook-claims.ts';
+import { eventsBetween, lastReadDelivery, listDeliveries } from './webhook-deliveries.ts';
+import {
+  deleteDeliveredIn,
+  deletePersonsDeliveries,
+  deletePersonsEvents,
+  deleteUnsentIn,
+  endOfEventPart,
+  endOfSettledPart,
+} from './webhook-sweeps.ts';
 
 type Compilable = { compile(): { readonly sql: string; readonly parameters: readonly unknown[] } };
 
 const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
+
+const person = { integrationId: newIntegrationId('demo'), consumerId: 'ann' };
 
 const chats = (
   filter: Partial<ChatFilter>,
@@ -97,6 +108,49 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
     /webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at=\?\)/,
     (db) => claimedDeliveries.build(db, { endpointId: 'e', claimId: 'c', until: 2 }),
   ],
+  [
+    /COVERING INDEX webhook_deliveries_endpoint \(endpoint_id=\? AND created_at<\?\)/,
+    lastReadDelivery({ endpointId: 'e', type: 'run.failed', ...page }),
+  ],
+  [
+    /webhook_deliveries_endpoint \(endpoint_id=\? AND \(created_at,delivery_id\)>\(\?,\?\) AND created_at<\?\)/,
+    listDeliveries({ endpointId: 'e', type: 'run.failed', oldest: { createdAt: 1, id: 'd' }, ...page }),
+  ],
+  [
+    /webhook_events_integration \(integration_id=\? AND \(created_at,event_id\)>\(\?,\?\) AND created_at<\?\)/,
+    eventsBetween({
+      integrationId: newIntegrationId('demo'),
+      fromMs: 1,
+      toMs: 9,
+      after: { createdAt: 2, id: 'e' },
+      limit: 9,
+    }),
+  ],
+  // Sweeps and erasures read bounded parts.
+  [
+    /COVERING INDEX webhook_deliveries_settled \(\(settled_at,delivery_id\)>\(\?,\?\) AND settled_at<\?\)/,
+    (db) => endOfSettledPart.build(db, { afterAt: 1, afterId: '', until: 9, rows: 1000 }),
+  ],
+  [
+    /webhook_deliveries_settled \(\(settled_at,delivery_id\)>\(\?,\?\) AND \(settled_at,delivery_id\)<\(\?,\?\)\)/,
+    (db) => deleteDeliveredIn.build(db, { afterAt: 1, afterId: '', endAt: 9, endId: '' }),
+  ],
+  [
+    /COVERING INDEX webhook_events_created \(created_at>\? AND created_at<\?\)/,
+    (db) => endOfEventPart.build(db, { afterAt: 1, until: 9, rows: 1000 }),
+  ],
+  [
+    /webhook_events_created \(created_at>\? AND created_at<\?\)[\s\S]*webhook_deliveries_event \(event_id=\?\)/,
+    (db) => deleteUnsentIn.build(db, { afterAt: 1, endAt: 9 }),
+  ],
+  [
+    /webhook_deliveries_event \(event_id=\?\)[\s\S]*webhook_events_member \(integration_id=\? AND consumer_id=\?\)/,
+    (db) => deletePersonsDeliveries.build(db, { ...person, limit: 9 }),
+  ],
+  [
+    /webhook_events_member \(integration_id=\? AND consumer_id=\?\)[\s\S]*webhook_deliveries_event \(event_id=\?\)/,
+    (db) => deletePersonsEvents.build(db, { ...person, limit: 9 }),
+  ],
 ];
 
 test('every filter of a list uses an index', async (t) => {
@@ -117,7 +171,7 @@ test('every filter of a list uses an index', async (t) => {
     const plan = database.prepare(`explain query plan ${sql}`).all(...parameters);
     const steps = plan.map(({ detail }) => String(detail));
     const scans = steps.filter((step) =>
-      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries)\b/.test(step),
+      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries|webhook_events)\b/.test(step),
     );
     assert.deepEqual(scans, [], steps.join('\n'));
     const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_\w+/g));
