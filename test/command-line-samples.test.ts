@@ -67,8 +67,12 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
 test('the samples of docs/schedules.md work as pasted', async (t) => {
   await using server = await startTestServer();
   const folder = getFolder(t);
-  const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' };
-  const [create = '', ticks = '', resume = ''] = listSamples('docs/schedules.md', 'sh');
+  const env = {
+    ...{ RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' },
+    ...{ URL: server.url, KEY: TEST_API_KEY },
+  };
+  const [post = '', create = '', ticks = '', resume = ''] = listSamples('docs/schedules.md', 'sh');
+  assert.match(await paste(post, folder, env), /"name":"Weekly","cron":"0 9 \* \* 1"/);
   const created = await paste(create, folder, env);
   const [, scheduleId = ''] = /^schedule: +(sch_\w+)$/m.exec(created) ?? [];
   assert.match(created, /^times: +0 9 \* \* 1 \(Europe\/Berlin\)$/m);

@@ -36,7 +36,7 @@ const PROMPT = [
 
 const refused = async (reader: Promise<Parameters<typeof refusal>[0]>) => {
   const { status, body } = await refusal(await reader);
-  return { status, code: body.code };
+  return { status, code: body.code, error: body.error };
 };
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -144,6 +144,8 @@ function tests(store: StoreName): void {
       })),
     ];
     for (const history of wrong) assert.equal(await code({ history }), 'invalid_request', JSON.stringify(history[0]));
+    const { error } = await send({ history: wrong[0] });
+    assert.equal(error, '`history[0].role` must be one of "user", "assistant", "tool".');
     const many = Array.from({ length: 1000 }, (_, n) => ({
       role: n % 2 === 0 ? 'user' : 'assistant',
       content: `${n}`,

@@ -60,7 +60,7 @@ export const scheduleVisits: readonly ConsoleVisit[] = [
       await page.getByText('No tick has passed yet.').waitFor();
       await visit.checkPage('schedule');
       await button(page, 'Pause').click();
-      await page.getByText('It makes up for nothing').waitFor();
+      await page.getByText('Ticks that pass now are not run later').waitFor();
       await visit.checkPage('schedule-paused');
       await button(page, 'Resume').click();
       await button(page, 'Pause').waitFor();

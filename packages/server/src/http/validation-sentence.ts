@@ -27,11 +27,20 @@ function join(field: string, below: string): string {
   return field === '' ? below : `${field}.${below}`;
 }
 
+/** What the fields may contain that select one of several forms. */
+const FORMS: Readonly<Record<string, readonly string[]>> = {
+  type: ['input_file', 'input_image'],
+  role: ['user', 'assistant', 'tool'],
+};
+
 /** Sentences for fields whose bounds need an explanation, by field and keyword. */
 const BOUNDS: Readonly<Record<string, string>> = {
   'sizeBytes maximum': `The file is larger than ${maxFileBytes / 1024 / 1024} MiB; upload a smaller one (\`sizeBytes\` must be at most ${maxFileBytes}).`,
   'sizeBytes minimum': 'The file is empty; upload one with content (`sizeBytes` must be at least 1).',
 };
+
+const oneOf = (values: readonly unknown[]) =>
+  `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}.`;
 
 /** Returns one clear sentence about the first problem, with the field's name. */
 export function validationSentence(error: ErrorObject, part: string): string {
@@ -48,12 +57,12 @@ export function validationSentence(error: ErrorObject, part: string): string {
       const types = Array.isArray(params.type) ? params.type.join(' or ') : String(params.type);
       return `${subject} must be of type ${types}.`;
     }
-    case 'enum': {
-      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null);
-      return `${subject} must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`;
+    case 'enum':
+      return `${subject} ${oneOf((params.allowedValues as unknown[]).filter((value) => value !== null))}`;
+    case 'discriminator': {
+      const tag = String(params.tag);
+      return `\`${join(field, tag)}\` ${oneOf(FORMS[tag] ?? [])}`;
     }
-    case 'discriminator':
-      return `\`${join(field, 'type')}\` must be one of "input_file", "input_image".`;
     case 'maxItems':
       return `${subject} must have at most ${String(params.limit)} items.`;
     case 'minLength':

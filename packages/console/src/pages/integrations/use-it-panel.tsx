@@ -96,8 +96,8 @@ function OtherClients({ samples }: OtherClientsProps) {
     <div className="stack-tight">
       <h2>Clients that you have already</h2>
       <p className="muted">
-        Give them a base URL and your key. Runs that start there are runs like any other: members, allowances, chats and
-        usage are the same.
+        Give these clients a base URL and your key. Their runs count for members, allowances, chats and usage like all
+        other runs.
       </p>
       <Tabs
         label="Compatible APIs"

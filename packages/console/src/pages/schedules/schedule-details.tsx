@@ -77,7 +77,7 @@ function StateNotice({ schedule }: { readonly schedule: Schedule }) {
   ) : (
     <div className="notice notice-warn">
       <strong>The schedule is paused.</strong>
-      <p>It makes up for nothing: after you resume it, the first tick is the next one.</p>
+      <p>Ticks that pass now are not run later. After you resume it, the schedule continues with its next tick.</p>
     </div>
   );
 }

@@ -89,7 +89,7 @@ export function ScheduleFields({ schedule, at, onAt }: ScheduleFieldsProps) {
       <CheckField
         label="Active"
         name="active"
-        hint="A paused schedule makes up for nothing."
+        hint="Ticks that pass while the schedule is paused are not run later."
         defaultChecked={schedule?.active ?? true}
       />
     </>
@@ -111,7 +111,7 @@ function RequestFields({ schedule }: { readonly schedule: Schedule | undefined }
       <TextField
         label="Agent"
         name="agent"
-        hint="Without a name, that of the integration."
+        hint="If it is empty, the default agent of the integration."
         defaultValue={texts.agent}
       />
       <TextField
@@ -123,13 +123,13 @@ function RequestFields({ schedule }: { readonly schedule: Schedule | undefined }
       <TextField
         label="Member id"
         name="consumerId"
-        hint="Whose allowance pays. Needed if the integration has allowances."
+        hint="The member whose allowance is charged. Needed if the integration has allowances."
         defaultValue={texts.consumerId}
       />
       <TextAreaField
         label="Other fields of the request"
         name="rest"
-        hint="A JSON object, with what POST /get_completion_v2 takes besides."
+        hint="A JSON object with other fields of POST /get_completion_v2."
         defaultValue={texts.rest}
         rows={3}
         isCode

@@ -109,7 +109,7 @@ export function ScheduleView({ integration, schedule }: ScheduleViewProps) {
             finish('The schedule is deleted.');
           }}
         >
-          <p>It starts no run any more, and its ticks are deleted. Its runs remain.</p>
+          <p>It will start no more runs, and its ticks are deleted. Its runs remain.</p>
         </ConfirmDialog>
       )}
     </Page>

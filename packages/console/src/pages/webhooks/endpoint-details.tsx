@@ -64,7 +64,7 @@ function StateNotice({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     return (
       <div className="notice notice-warn">
         <strong>The endpoint is paused.</strong>
-        <p>Events are kept as skipped deliveries. Activate the endpoint, then replay the time of the pause.</p>
+        <p>Events are stored as skipped deliveries. Activate the endpoint, then replay the time of the pause.</p>
       </div>
     );
   }

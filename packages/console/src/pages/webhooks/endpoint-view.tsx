@@ -39,7 +39,7 @@ export function EndpointView({ integration, endpoint }: EndpointViewProps) {
     mutationFn: async (action: 'test' | 'toggle') => {
       if (action === 'test') {
         await api().webhooks.test(ids);
-        return finish('A test event is made. It is the first delivery of the list.');
+        return finish('A test event is being sent. It is the first delivery in the list.');
       }
       await api().webhooks.update({ ...ids, active: !active });
       finish(active ? 'The endpoint is paused.' : 'The endpoint is active.');
@@ -141,7 +141,7 @@ export function EndpointView({ integration, endpoint }: EndpointViewProps) {
             finish('The endpoint is deleted.');
           }}
         >
-          <p>Nothing is sent to it any more. Its deliveries are deleted, also the pending ones.</p>
+          <p>No more events are sent to it. Its deliveries are deleted, also the pending ones.</p>
         </ConfirmDialog>
       )}
     </Page>

@@ -34,8 +34,8 @@ export function ReplayDialog({ integration, endpointId, onClose, onReplayed }: R
         }}
       >
         <p>
-          Events of this time are sent once more, also delivered ones. They have their old <code>webhook-id</code>, so a
-          receiver that remembers it ignores what it knows.
+          Events of this time are sent again, also delivered ones. They keep their <code>webhook-id</code>, so a
+          receiver ignores events that it has already handled.
         </p>
         <TimeFilter
           label="From"
@@ -53,7 +53,7 @@ export function ReplayDialog({ integration, endpointId, onClose, onReplayed }: R
           label="Type"
           name="type"
           choices={[
-            { value: '', label: 'All that the endpoint gets' },
+            { value: '', label: 'All types of the endpoint' },
             ...EVENT_TYPES.map(([type]) => ({ value: type, label: type })),
           ]}
         />

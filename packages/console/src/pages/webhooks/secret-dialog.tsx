@@ -14,12 +14,10 @@ export function SecretDialog({ secret, isRotated, onClose }: SecretDialogProps) 
     <Dialog title={isRotated ? 'The new secret' : 'The secret of the endpoint'} onClose={onClose}>
       <div className="stack">
         <p>
-          Copy the secret now. It is not shown again. Your backend checks with it that requests are from this server.
+          Copy the secret now. It is not shown again. With it your backend checks that requests are from this server.
         </p>
         <CodeBlock code={secret} label="secret" />
-        {isRotated && (
-          <p>The old secret also signs for 24 hours. Until then your backend may know either of them, or both.</p>
-        )}
+        {isRotated && <p>For 24 hours the old secret signs too, so your backend can check with either secret.</p>}
         <div className="row row-end">
           <button type="button" className="button button-primary" onClick={onClose}>
             Done
