@@ -56,16 +56,18 @@ const untilWords = (page: ChatPage, words: number) =>
 
 /**
  * Reloads the page while it answers, and kills the node that executes the run. A second page follows the run on the other
- * node, which takes it over: what that page has of the killed attempt becomes void.
+ * node, which takes it over: what that page has of the killed attempt becomes void. The answer waits at each point, so that it
+ * does not end before the server is killed.
  */
 async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number; readonly kills: number }> {
   const points = scale(2, 10);
   const answer = new LongAnswer(scale(510, 1500), WORDS_PER_SECOND);
+  const wordsAt = (point: number) => Math.floor((answer.words.length * point) / (points + 1));
+  answer.lastWord = wordsAt(1);
   stage.script = (call) => answer.play(call);
   const page = await stage.open('reloads', 0);
   await page.send('Tell me everything.');
   const other = await stage.open('reloads', 1);
-  const wordsAt = (point: number) => Math.floor((answer.words.length * point) / (points + 1));
   for (let point = 1; point <= points; point += 1) {
     await untilWords(page, wordsAt(point));
     expectStart(`before reload ${point}`, await page.readAnswer(), answer);
@@ -84,6 +86,7 @@ async function reloads(stage: UseChatStage): Promise<{ readonly reloads: number;
       release();
       await stage.restartFirst();
     }
+    answer.lastWord = wordsAt(point + 1);
     await page.reload();
   }
   for (const reader of [page, other]) {

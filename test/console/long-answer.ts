@@ -8,6 +8,7 @@ const TOOL = 'find_order';
 /** How many words belong together. Then another form of Markdown begins. */
 const WORDS_PER_FORM = 60;
 const WORDS_PER_LINE = 12;
+const LOOK_MS = 20;
 
 const getWord = (number: number) => `w${String(number).padStart(5, '0')}`;
 
@@ -31,6 +32,8 @@ export class LongAnswer {
   readonly steps: number;
   /** How many words were written, in all attempts. */
   written = 0;
+  /** The answer waits after this word. */
+  lastWord = Number.POSITIVE_INFINITY;
   readonly #wordsPerSecond: number;
   #gate: { readonly tokens: number; readonly opened: Promise<void> } | null = null;
 
@@ -58,7 +61,11 @@ export class LongAnswer {
     const startedAt = performance.now();
     const gate = this.#gate;
     let count = 0;
+    let word = (step - 1) * WORDS_PER_STEP;
     for (const token of getTokens(words)) {
+      word += wordsIn(token).length;
+      while (word > this.lastWord && !call.isClosed) await sleep(LOOK_MS);
+      if (call.isClosed) return;
       await call.text(token);
       count += 1;
       this.written += 1;
