@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hookStore, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { pickColumn } from './support/columns.ts';
 import { ISO_TIME, messagesFrame, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -20,18 +21,19 @@ function tests(store: StoreName): void {
     await reader.untilText('"Hello"');
     const { body: live } = await rig.api.get(`${runs}/${runId}`);
     assert.deepEqual(
-      [live.message, live.usage, live.completedAt, live.error, live.firstTokenMs, live.lastEventId],
-      [null, null, null, null, null, reader.frames.at(-1)?.id],
+      [live.message, live.usage, live.completedAt, live.error, live.durationMs, live.answerPreview, live.lastEventId],
+      [null, null, null, null, null, null, reader.frames.at(-1)?.id],
     );
     await call.end();
     const frames = await reader.whole();
     const { body: run } = await rig.api.get(`${runs}/${runId}`);
-    const { createdAt, startedAt, completedAt, agencyVersion, firstTokenMs, ...rest } = run;
+    const { createdAt, startedAt, completedAt, agencyVersion, firstTokenMs, durationMs, ...rest } = run;
     assert.match(agencyVersion, /^[0-9a-f]{16}$/);
     for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO_TIME);
     assert.ok(createdAt <= startedAt && startedAt <= completedAt);
     assert.ok(Number.isInteger(firstTokenMs) && firstTokenMs >= 0);
-    assert.ok(firstTokenMs <= Date.parse(completedAt) - Date.parse(createdAt));
+    assert.equal(durationMs, Date.parse(completedAt) - Date.parse(createdAt));
+    assert.ok(firstTokenMs <= durationMs);
     assert.deepEqual(rest, {
       runId,
       apiIntegrationId: integration,
@@ -48,11 +50,43 @@ function tests(store: StoreName): void {
       continues: null,
       pending: [],
       message: 'Hello',
+      messagePreview: 'Hello',
+      answerPreview: 'Hello',
       output: null,
       usage: shownUsage(),
     });
     const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);
     assert.deepEqual([status, unknown.code], [404, 'run_not_found']);
+  });
+
+  test('shows how the message and the answer begin, also in lists without texts', async (t) => {
+    cites(t, 'contract-9-run-previews', 'contract-3-runs-texts');
+    const integration = await rig.integration();
+    await rig.member(integration, 'ann');
+    const runs = `/v2/integrations/${integration}/runs`;
+    const of = (body: object) =>
+      rig.answer({ apiIntegrationId: integration, consumerId: 'ann', chatId: 'c1', ...body });
+    const line = '𝄞"\\\u0001 ';
+    const long = `\n Trains\t to\r\n${line.repeat(1000)}`;
+    await of({ message: 'First' });
+    const { runId } = await of({ message: long });
+    const shown = async () => {
+      const { body: run } = await rig.api.get(`${runs}/${runId}`);
+      const { output: _o, message: _m, ...short } = run;
+      assert.deepEqual((await rig.api.get(`${runs}?limit=1`)).body.items, [run]);
+      assert.deepEqual((await rig.api.get(`${runs}?limit=1&texts=true`)).body.items, [run]);
+      assert.deepEqual((await rig.api.get(`${runs}?limit=1&texts=false`)).body.items, [short]);
+      return [run.messagePreview, run.answerPreview, run.durationMs];
+    };
+    const [message, answer, duration] = await shown();
+    assert.equal(message, [...`Trains to ${line.repeat(1000)}`].slice(0, 200).join(''));
+    assert.equal(answer, 'Hi');
+    assert.ok(Number.isInteger(duration));
+    const { items } = (await rig.api.get(`${runs}?chatId=c1&texts=false`)).body;
+    assert.deepEqual(pickColumn(items, 'messagePreview'), [message, 'First'], 'each run has its own');
+    assert.equal((await rig.api.get(`${runs}?texts=no`)).body.code, 'invalid_request');
+    await rig.api.delete(`/v2/integrations/${integration}/chats/c1`);
+    assert.deepEqual(await shown(), [null, null, null]);
   });
 
   test('a run is admitted, then running, and ends once', async (t) => {

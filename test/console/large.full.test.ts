@@ -65,7 +65,7 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
       isUpwards: true,
       async open(page) {
         await choose(page, 'Chats');
-        await page.getByRole('link', { name: 'long-chat', exact: true }).click();
+        await page.getByRole('row').filter({ hasText: 'long-chat' }).getByRole('link').first().click();
       },
       waitForEnd: (page) => page.locator(`li[aria-setsize="${messages}"]`).first().waitFor(),
     },

@@ -223,6 +223,10 @@ export interface ListRunsParameters {
    */
   to?: string | undefined;
   /**
+   * If false, runs have only the previews of their texts. The default is true.
+   */
+  texts?: boolean | undefined;
+  /**
    * Maximum number of items of the page.
    */
   limit?: number | undefined;

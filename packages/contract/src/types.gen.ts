@@ -927,6 +927,26 @@ export interface Run {
    */
   pending: Question[];
   /**
+   * The first 200 characters of the message that the run answers, with white space folded to one space. Null if there is none, and after the chat was deleted.
+   */
+  messagePreview: string | null;
+  /**
+   * The first 200 characters of the final assistant text, with white space folded to one space. Null if there is none, and after the chat was deleted.
+   */
+  answerPreview: string | null;
+  /**
+   * Tokens that models used.
+   */
+  usage: Usage | null;
+  /**
+   * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
+   */
+  firstTokenMs: number | null;
+  /**
+   * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
+   */
+  durationMs: number | null;
+  /**
    * Value of the answer if the agent has an output schema, otherwise null.
    */
   output: {
@@ -936,6 +956,115 @@ export interface Run {
    * The final assistant text. Null until the run has ended.
    */
   message: string | null;
+}
+
+/**
+ * A page of a list of `RunListItem`.
+ */
+export interface RunList {
+  /**
+   * The items of this page, in order.
+   */
+  items: RunListItem[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
+ * A run in a list. With `texts=false` it has neither `output` nor `message`.
+ */
+export interface RunListItem {
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+  /**
+   * True if the chat was deleted; then `message` is null.
+   */
+  chatDeleted: boolean;
+  /**
+   * The member that the run was started for. Null if the request named none.
+   */
+  consumerId: string | null;
+  /**
+   * `usageRequestId` of the request. Null if it had none.
+   */
+  usageRequestId: string | null;
+  /**
+   * State of the run. `completed`, `failed` and `cancelled` are final.
+   */
+  status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * How the run was asked to stop: `immediate` stops the run now, `after_step` when its current step has finished. Null if it was not asked.
+   */
+  cancelRequested: 'immediate' | 'after_step' | null;
+  /**
+   * The agent that the run was started at.
+   */
+  agent: string;
+  /**
+   * Hash of the agency that the run was started with. Null if it is not known.
+   */
+  agencyVersion: string | null;
+  /**
+   * Number of the attempt; it grows when a run is resumed after a crash.
+   */
+  attempt: number;
+  /**
+   * Id of the last stored event of the stream.
+   */
+  lastEventId: number;
+  /**
+   * When the run was admitted.
+   */
+  createdAt: string;
+  /**
+   * When the run was started. Null if it was not started yet.
+   */
+  startedAt: string | null;
+  /**
+   * When the run ended. Null if it has not ended.
+   */
+  completedAt: string | null;
+  /**
+   * Why the run failed. Null if it did not fail.
+   */
+  error: {
+    /**
+     * Machine-readable code.
+     */
+    code: string;
+    /**
+     * What was wrong and what to do, for a person.
+     */
+    message: string;
+  } | null;
+  /**
+   * The run whose questions this one settled. Null if it settled none.
+   */
+  continues: string | null;
+  /**
+   * The open questions of the run. Empty if there are none, or if they were settled.
+   */
+  pending: Question[];
+  /**
+   * The first 200 characters of the message that the run answers, with white space folded to one space. Null if there is none, and after the chat was deleted.
+   */
+  messagePreview: string | null;
+  /**
+   * The first 200 characters of the final assistant text, with white space folded to one space. Null if there is none, and after the chat was deleted.
+   */
+  answerPreview: string | null;
   /**
    * Tokens that models used.
    */
@@ -944,20 +1073,20 @@ export interface Run {
    * From admission to the first output by a model. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
-}
-
-/**
- * A page of a list of `Run`.
- */
-export interface RunList {
   /**
-   * The items of this page, in order.
+   * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
    */
-  items: Run[];
+  durationMs: number | null;
   /**
-   * Send it as `cursor` to read the next page. Null on the last page.
+   * Value of the answer if the agent has an output schema, otherwise null.
    */
-  nextCursor: string | null;
+  output?: {
+    [k: string]: unknown;
+  };
+  /**
+   * The final assistant text. Null until the run has ended.
+   */
+  message?: string | null;
 }
 
 /**

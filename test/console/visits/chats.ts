@@ -5,6 +5,14 @@ import type { ConsoleVisit, VisitContext } from '../visit.ts';
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 
+/** The link of a row in the list. It shows the first message. */
+const chatLink = (page: Page, chat: string) =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByText(chat, { exact: true }) })
+    .getByRole('link')
+    .first();
+
 /** A chat of the first member with one answer. */
 async function newChat({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
   const chatId = unique(name).replaceAll(' ', '-');
@@ -20,18 +28,18 @@ export const chatVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, integration, seed } = visit;
       await visit.open(`integrations/${integration}/chats`);
-      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
+      await chatLink(page, seed.chats.completed).getByText('Hello, I have a question (completed).').waitFor();
       await visit.checkPage('chats');
       await page.getByLabel('Member').fill('user-02');
-      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor({ state: 'hidden' });
-      await page.getByRole('link', { name: seed.chats.thinking, exact: true }).waitFor();
+      await chatLink(page, seed.chats.completed).waitFor({ state: 'hidden' });
+      await chatLink(page, seed.chats.thinking).waitFor();
       expectEqual('the filter in the address', new URL(page.url()).search, '?member=user-02');
       await visit.checkPage('chats-of-member');
       await page.getByLabel('Member').fill('user-30');
       await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
       await visit.checkPage('chats-not-found');
       await page.getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByRole('link', { name: seed.chats.completed, exact: true }).waitFor();
+      await chatLink(page, seed.chats.completed).waitFor();
       expectEqual('filters in the address', new URL(page.url()).search, '');
       const asking = page.getByRole('row').filter({ hasText: seed.chats.asking });
       await asking.getByText('waiting', { exact: true }).waitFor();
@@ -51,7 +59,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, integration, seed } = visit;
       await visit.open(`integrations/${integration}/chats`);
-      await page.getByRole('link', { name: seed.chats.completed, exact: true }).click();
+      await chatLink(page, seed.chats.completed).click();
       await heading(page, seed.chats.completed);
       await page.getByText('Your order A-1001 is on its way.').last().waitFor();
       await visit.checkPage('chat');

@@ -80,6 +80,8 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.getByLabel('Status').selectOption('failed');
       await page.getByRole('row').filter({ hasText: 'completed' }).first().waitFor({ state: 'hidden' });
       expectEqual('status in the address', new URL(page.url()).search, '?status=failed');
+      const failed = rows.filter({ has: page.getByRole('link', { name: 'fail please' }) }).first();
+      await failed.getByText('The provider answered 503: overloaded.', { exact: true }).waitFor();
       await visit.checkPage('runs-failed');
       await page.getByLabel('Agent').selectOption('Billing');
       await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();

@@ -88,6 +88,8 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
         agent,
         from,
         to,
+        // Only the JSON has whole texts.
+        texts: options.json === true,
       };
       await printList(client.runs.list(filters), options, [
         { title: 'run', value: ({ runId }) => runId },
@@ -95,6 +97,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
         { title: 'created', value: ({ createdAt }) => time(createdAt) },
         { title: 'member', value: ({ consumerId }) => consumerId, canShrink: true },
         { title: 'agent', value: ({ agent }) => agent, canShrink: true },
+        { title: 'message', value: ({ messagePreview }) => messagePreview, canShrink: true },
       ]);
     });
 }

@@ -21,9 +21,10 @@ class RunsApi(Resource):
         agent: str | None = None,
         from_: str | None = None,
         to: str | None = None,
+        texts: bool | None = None,
         limit: int | None = None,
         integration: str | None = None,
-    ) -> ItemList[models.Run, models.RunList]:
+    ) -> ItemList[models.RunListItem, models.RunList]:
         """List runs, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/runs",
@@ -34,6 +35,7 @@ class RunsApi(Resource):
                 "agent": agent,
                 "from": from_,
                 "to": to,
+                "texts": texts,
                 "limit": limit,
                 "apiIntegrationId": integration,
             },

@@ -403,7 +403,7 @@ class ChatStatusRun(TypedDict):
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
     """When the run ended. Null if it has not ended."""
-    error: RunError | None
+    error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     message: str | None
     """The final assistant text. Null until the run has ended."""
@@ -745,7 +745,7 @@ class Message(TypedDict):
     """Attachments of the message, without signed queries."""
     sandboxFiles: list[SandboxFile]
     """Sandbox files of the message, as they were sent."""
-    error: RunError | None
+    error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     createdAt: str
     """When the message was stored."""
@@ -845,38 +845,112 @@ class Run(TypedDict):
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
     """When the run ended. Null if it has not ended."""
-    error: RunError | None
+    error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
-    output: Any
-    """Value of the answer if the agent has an output schema, otherwise null."""
-    message: str | None
-    """The final assistant text. Null until the run has ended."""
+    messagePreview: str | None
+    """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
+    there is none, and after the chat was deleted.
+    """
+    answerPreview: str | None
+    """The first 200 characters of the final assistant text, with white space folded to one space. Null if there is
+    none, and after the chat was deleted.
+    """
     usage: Usage | None
     """Tokens that models used."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    durationMs: int | None
+    """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
+    output: Any
+    """Value of the answer if the agent has an output schema, otherwise null."""
+    message: str | None
+    """The final assistant text. Null until the run has ended."""
 
 
-class RunError(TypedDict):
+class RunList(TypedDict):
+    """A page of a list of `RunListItem`."""
+
+    items: list[RunListItem]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class _RunListItemRequired(TypedDict):
+    runId: str
+    """Identifier of the run."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    chatId: str
+    """Identifier of the chat."""
+    chatDeleted: bool
+    """True if the chat was deleted; then `message` is null."""
+    consumerId: str | None
+    """The member that the run was started for. Null if the request named none."""
+    usageRequestId: str | None
+    """`usageRequestId` of the request. Null if it had none."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """State of the run. `completed`, `failed` and `cancelled` are final."""
+    cancelRequested: Literal["immediate", "after_step"] | None
+    """How the run was asked to stop: `immediate` stops the run now, `after_step` when its current step has finished.
+    Null if it was not asked.
+    """
+    agent: str
+    """The agent that the run was started at."""
+    agencyVersion: str | None
+    """Hash of the agency that the run was started with. Null if it is not known."""
+    attempt: int
+    """Number of the attempt; it grows when a run is resumed after a crash."""
+    lastEventId: int
+    """Id of the last stored event of the stream."""
+    createdAt: str
+    """When the run was admitted."""
+    startedAt: str | None
+    """When the run was started. Null if it was not started yet."""
+    completedAt: str | None
+    """When the run ended. Null if it has not ended."""
+    error: RunListItemError | None
+    """Why the run failed. Null if it did not fail."""
+    continues: str | None
+    """The run whose questions this one settled. Null if it settled none."""
+    pending: list[Question]
+    """The open questions of the run. Empty if there are none, or if they were settled."""
+    messagePreview: str | None
+    """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
+    there is none, and after the chat was deleted.
+    """
+    answerPreview: str | None
+    """The first 200 characters of the final assistant text, with white space folded to one space. Null if there is
+    none, and after the chat was deleted.
+    """
+    usage: Usage | None
+    """Tokens that models used."""
+    firstTokenMs: int | None
+    """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    durationMs: int | None
+    """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
+
+
+class RunListItem(_RunListItemRequired, total=False):
+    """A run in a list. With `texts=false` it has neither `output` nor `message`."""
+
+    output: Any
+    """Value of the answer if the agent has an output schema, otherwise null."""
+    message: str | None
+    """The final assistant text. Null until the run has ended."""
+
+
+class RunListItemError(TypedDict):
     """Why the run failed. Null if it did not fail."""
 
     code: str
     """Machine-readable code."""
     message: str
     """What was wrong and what to do, for a person."""
-
-
-class RunList(TypedDict):
-    """A page of a list of `Run`."""
-
-    items: list[Run]
-    """The items of this page, in order."""
-    nextCursor: str | None
-    """Send it as `cursor` to read the next page. Null on the last page."""
 
 
 class RunUsageRecord(TypedDict):
@@ -1154,7 +1228,7 @@ class Step(TypedDict):
     """From the start of a model step to its first output. In milliseconds; null if there is none, or it is not
     known.
     """
-    error: RunError | None
+    error: RunListItemError | None
     """Why the step failed. Null if it did not fail."""
     startedAt: str
     """When the step was started."""
@@ -1528,7 +1602,7 @@ class WebhookRunEventData(TypedDict):
     """From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not
     known.
     """
-    error: RunError | None
+    error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""

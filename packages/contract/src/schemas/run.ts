@@ -16,38 +16,57 @@ const attempt = () =>
 export const output = () =>
   Type.Unsafe<unknown>({ description: 'Value of the answer if the agent has an output schema, otherwise null.' });
 
+const preview = (what: string) =>
+  nullable(
+    text(`${what}, with white space folded to one space. Null if there is none, and after the chat was deleted.`),
+  );
+const finalText = () => nullable(text('The final assistant text. Null until the run has ended.'));
+
+const runFields = {
+  runId: text('Identifier of the run.'),
+  apiIntegrationId: text('Identifier of the integration.'),
+  chatId: text('Identifier of the chat.'),
+  chatDeleted: flag('True if the chat was deleted; then `message` is null.'),
+  consumerId: nullable(text('The member that the run was started for. Null if the request named none.')),
+  usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
+  status: runStatus('State of the run. `completed`, `failed` and `cancelled` are final.'),
+  cancelRequested: nullable(cancelMode(`How the run was asked to stop: ${CANCEL_MODES} Null if it was not asked.`)),
+  agent: text('The agent that the run was started at.'),
+  agencyVersion: nullable(text('Hash of the agency that the run was started with. Null if it is not known.')),
+  attempt: attempt(),
+  lastEventId: count('Id of the last stored event of the stream.'),
+  createdAt: time('When the run was admitted.'),
+  startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
+  completedAt: nullable(time('When the run ended. Null if it has not ended.')),
+  error: failure('Why the run failed. Null if it did not fail.'),
+  continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
+  pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
+  messagePreview: preview('The first 200 characters of the message that the run answers'),
+  answerPreview: preview('The first 200 characters of the final assistant text'),
+  usage: nullable(Usage),
+  firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
+  durationMs: nullable(
+    count('Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.'),
+  ),
+};
+
 export const Run = named(
   'Run',
   Type.Object(
-    {
-      runId: text('Identifier of the run.'),
-      apiIntegrationId: text('Identifier of the integration.'),
-      chatId: text('Identifier of the chat.'),
-      chatDeleted: flag('True if the chat was deleted; then `message` is null.'),
-      consumerId: nullable(text('The member that the run was started for. Null if the request named none.')),
-      usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
-      status: runStatus('State of the run. `completed`, `failed` and `cancelled` are final.'),
-      cancelRequested: nullable(cancelMode(`How the run was asked to stop: ${CANCEL_MODES} Null if it was not asked.`)),
-      agent: text('The agent that the run was started at.'),
-      agencyVersion: nullable(text('Hash of the agency that the run was started with. Null if it is not known.')),
-      attempt: attempt(),
-      lastEventId: count('Id of the last stored event of the stream.'),
-      createdAt: time('When the run was admitted.'),
-      startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
-      completedAt: nullable(time('When the run ended. Null if it has not ended.')),
-      error: failure('Why the run failed. Null if it did not fail.'),
-      continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
-      pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
-      output: output(),
-      message: nullable(text('The final assistant text. Null until the run has ended.')),
-      usage: nullable(Usage),
-      firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
-    },
+    { ...runFields, output: output(), message: finalText() },
     { description: 'A run: one request that an agent answers.' },
   ),
 );
 
-export const RunList = toList('RunList', Run);
+export const RunListItem = named(
+  'RunListItem',
+  Type.Object(
+    { ...runFields, output: Type.Optional(output()), message: Type.Optional(finalText()) },
+    { description: 'A run in a list. With `texts=false` it has neither `output` nor `message`.' },
+  ),
+);
+
+export const RunList = toList('RunList', RunListItem);
 
 export const CancelRunRequest = named(
   'CancelRunRequest',

@@ -6,8 +6,9 @@ export const PREVIEW_JSON_CHARACTERS = 1 + 12 * PREVIEW_CHARACTERS;
 const LONGEST_ESCAPE = 6;
 
 /** Parses the first characters from a text's JSON. They can end inside an escape. */
-function parseStart(json: string): string {
-  if (json.length < PREVIEW_JSON_CHARACTERS) return JSON.parse(json) as string;
+function parseStart(whole: string): string {
+  if (whole.length < PREVIEW_JSON_CHARACTERS) return JSON.parse(whole) as string;
+  const json = whole.slice(0, PREVIEW_JSON_CHARACTERS);
   for (let cut = 0; cut <= LONGEST_ESCAPE; cut += 1) {
     try {
       // Half a surrogate pair at the end is no character.
@@ -40,3 +41,6 @@ export function previewTitle(title: string | null, firstTextJson: string | null)
     .split(/[\n\r\u2028\u2029]/, 1);
   return fold(line) || null;
 }
+
+/** Returns how a text begins, from the beginning or all of its JSON. Null if there is none. */
+export const previewText = (json: string | null): string | null => (json === null ? null : fold(parseStart(json)));

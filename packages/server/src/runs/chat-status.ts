@@ -3,9 +3,8 @@ import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import { isVisible, type Scope } from '../domain/account/scope.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type ChatStatusRow, statusOfAlias, statusOfChat, statusOfRun } from '../store/queries/chat-status.ts';
-import type { RunRow } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';
-import { statusRunJson } from './run-json.ts';
+import { type StatusRow, statusRunJson } from './run-json.ts';
 
 export interface ChatStatusQuery {
   readonly usageRequestId?: string;
@@ -19,7 +18,7 @@ export async function chatStatus(
   ids: ErasedIds,
   scope: Scope,
   query: ChatStatusQuery,
-  lastEventId: (run: RunRow) => number,
+  lastEventId: (run: StatusRow) => number,
 ) {
   const row = await statusRow(reads, ids, scope, query);
   const { createdAt, updatedAt, numMessages, ...rest } = shortChatJson({
@@ -46,7 +45,7 @@ export async function chatStatus(
   };
 }
 
-const hasRun = (row: ChatStatusRow): row is ChatStatusRow & RunRow => row.run_id !== null;
+const hasRun = (row: ChatStatusRow): row is ChatStatusRow & StatusRow => row.run_id !== null;
 
 async function statusRow(
   reads: Reads,

@@ -29,7 +29,7 @@ import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
 import { ClosedDays } from './closed-days.ts';
 import { Latency, type LatencyQuery } from './latency.ts';
-import { runItem, runJson } from './run-json.ts';
+import { runItem, runJson, type StatusRow } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
@@ -40,6 +40,8 @@ export interface RunQuery extends LargeListQuery {
   readonly agent?: string;
   readonly from?: string;
   readonly to?: string;
+  /** False if the list has only the previews of the texts. */
+  readonly texts?: boolean;
 }
 
 export interface UserMessage {
@@ -87,7 +89,7 @@ export class RunReads {
   }
 
   /** Includes events that are not stored yet if the run is on this node, and never the end events of an unfinished run. */
-  lastEventId(row: RunRow): number {
+  lastEventId(row: StatusRow): number {
     if (isFinished(row.status)) return row.last_event_id ?? 0;
     // `meta` counts from admission on, although the first flush stores it.
     return Math.max(row.last_stored_id ?? 1, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);
@@ -109,8 +111,9 @@ export class RunReads {
   }
 
   list(integrationId: IntegrationId, query: RunQuery) {
-    const { chatId, consumerId, status, agent } = query;
-    const filter = { integrationId, chatId, consumerId, status, agent, ...admissionTimes(query) };
+    const { chatId, consumerId, status, agent, texts: hasTexts = true } = query;
+    const texts = hasTexts ? 'answer' : 'previews';
+    const filter = { integrationId, chatId, consumerId, status, agent, texts, ...admissionTimes(query) } as const;
     const { reads } = this.#store;
     let oldest: ListPosition | null = null;
     return this.#pages.read(query, {
@@ -125,7 +128,7 @@ export class RunReads {
       rows: (page) => reads.query(listRuns({ ...filter, ...page, oldest })),
       readTo: () => oldest,
       position,
-      show: (row) => runItem(row, this.lastEventId(row)),
+      show: (row) => runItem(row, this.lastEventId(row), hasTexts),
     });
   }
 

@@ -5,7 +5,7 @@ import type { WebhookEventType } from '../domain/webhook.ts';
 import { type EndedRunRow, endedRun } from '../store/queries/ended-run.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EventOutbox } from '../webhooks/event-outbox.ts';
-import { runJson, usageRecordJson } from './run-json.ts';
+import { shortRunJson, usageRecordJson } from './run-json.ts';
 
 /** What a body has besides the data is small. A body has less than 20 kB. */
 const MAX_DATA_BYTES = 19_000;
@@ -35,11 +35,7 @@ export async function recordRunEvents(
 
 /** The run as it is at its end, without texts. */
 function runEventData(row: EndedRunRow) {
-  const {
-    message: _,
-    output: __,
-    ...run
-  } = runJson({ ...row, answer_json: null, structured: 0 }, row.last_event_id ?? 0);
+  const run = shortRunJson({ ...row, answer_json: null }, row.last_event_id ?? 0);
   const { byModel, charged } = usageRecordJson({ ...row, answer_json: null });
   const pending = run.pending.map(withoutArguments);
   return { ...run, pending, charged, byModel };

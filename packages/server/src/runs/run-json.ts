@@ -1,21 +1,46 @@
 import { jsonWith } from '../domain/list-page.ts';
 import { type ModelUsage, usageFromRow, usageJson } from '../domain/model/usage.ts';
+import { previewText } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { isFinished } from '../domain/run/run-state.ts';
 import { iso } from '../domain/time.ts';
 import type { RunRow } from '../store/queries/runs.ts';
 
-const errorJson = (row: RunRow) =>
+/** A chat status has no previews. */
+export type StatusRow = Omit<RunRow, 'message_start_json'>;
+
+const errorJson = (row: StatusRow) =>
   row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
 
 /** A run's `usage` is null until it has ended. */
-const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
+const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
-const toAnswer = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
+const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
-const listPending = (row: RunRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
+const listPending = (row: StatusRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
+
+/** The previews and the duration are null after the chat was deleted. */
+function shortFacts(row: RunRow) {
+  if (row.chat_deleted_at !== null) return { messagePreview: null, answerPreview: null, durationMs: null };
+  return {
+    messagePreview: previewText(row.message_start_json),
+    answerPreview: previewText(row.answer_json),
+    durationMs: row.completed_at === null ? null : Math.max(0, row.completed_at - row.created_at),
+  };
+}
 
 export function runJson(row: RunRow, lastEventId: number) {
+  return {
+    ...shortRunJson(row, lastEventId),
+    ...shortFacts(row),
+    // The last members, as in a list.
+    output: row.structured === 1 ? (JSON.parse(toAnswer(row) ?? 'null') as unknown) : null,
+    message: toAnswer(row),
+  };
+}
+
+/** A run without its texts. */
+export function shortRunJson(row: StatusRow, lastEventId: number) {
   return {
     runId: row.run_id,
     apiIntegrationId: row.integration_id,
@@ -37,21 +62,19 @@ export function runJson(row: RunRow, lastEventId: number) {
     firstTokenMs: row.first_token_ms,
     continues: row.continues,
     pending: listPending(row),
-    // The last members, as in a list.
-    output: row.structured === 1 ? (JSON.parse(toAnswer(row) ?? 'null') as unknown) : null,
-    message: toAnswer(row),
   };
 }
 
 /** Returns the JSON of a run in a list. The answer can be long, so it is not parsed. */
-export function runItem(row: RunRow, lastEventId: number): string {
-  const { message: _, output: __, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
+export function runItem(row: RunRow, lastEventId: number, hasTexts: boolean): string {
+  const run = { ...shortRunJson(row, lastEventId), ...shortFacts(row) };
+  if (!hasTexts) return JSON.stringify(run);
   const output = row.structured === 1 ? (toAnswer(row) ?? 'null') : 'null';
   return jsonWith(run, 'output', `${output},"message":${row.answer_json ?? 'null'}`);
 }
 
 /** `run` inside a chat status. */
-export function statusRunJson(row: RunRow, lastEventId: number) {
+export function statusRunJson(row: StatusRow, lastEventId: number) {
   const {
     apiIntegrationId: _a,
     chatId: _c,
@@ -61,21 +84,20 @@ export function statusRunJson(row: RunRow, lastEventId: number) {
     agencyVersion: _v,
     continues: _n,
     pending: _p,
-    output: _o,
     firstTokenMs: _t,
     ...rest
-  } = runJson(row, lastEventId);
-  return rest;
+  } = shortRunJson(row, lastEventId);
+  return { ...rest, message: toAnswer(row) };
 }
 
-function charged(row: RunRow) {
+function charged(row: StatusRow) {
   if (row.unit === null || !isFinished(row.status)) return null;
   const amounts = { runs: row.charged_runs, tokens: row.charged_tokens, credits: row.charged_credits };
   return { unit: row.unit, amount: amounts[row.unit] ?? 0 };
 }
 
 /** The usage record (`contract-6-usage-record-once`): the run's own row, so there is exactly one from admission on. */
-export function usageRecordJson(row: RunRow) {
+export function usageRecordJson(row: StatusRow) {
   return {
     kind: 'run' as const,
     usageRequestId: row.usage_request_id,

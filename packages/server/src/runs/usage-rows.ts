@@ -45,7 +45,7 @@ export async function readUsage(
   const usageRequestIds =
     usageRequestId === undefined ? undefined : [usageRequestId, ids.usageRequest(integrationId, usageRequestId)];
   const [runs, adjustments] = await Promise.all([
-    reads.query(listRuns({ ...filter, usageRequestIds, answer: false })),
+    reads.query(listRuns({ ...filter, usageRequestIds, texts: 'none' })),
     usageRequestId === undefined ? reads.query(listAdjustments(filter)) : [],
   ]);
   if (adjustments.length === 0) return runs;

@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
+import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChatFilters, type ChatSearch } from './chat-filters.tsx';
 import { chatName } from './chat-name.ts';
@@ -24,11 +25,13 @@ const refetchMs = (chats: readonly Chat[]) =>
 const listColumns = (integration: string): readonly Column<Chat>[] => [
   {
     title: 'Chat',
-    share: 2.2,
+    share: 2.7,
     cell: (chat) => (
-      <Link to="/integrations/$integration/chats/$chat" params={{ integration, chat: chat.chatId }}>
-        <bdi>{shorten(chatName(chat))}</bdi>
-      </Link>
+      <RowTitle detail={shorten(chat.aliasChatId ?? chat.chatId)}>
+        <Link to="/integrations/$integration/chats/$chat" params={{ integration, chat: chat.chatId }}>
+          <bdi>{chat.titlePreview?.trim() || 'Chat without text'}</bdi>
+        </Link>
+      </RowTitle>
     ),
   },
   {
@@ -37,7 +40,7 @@ const listColumns = (integration: string): readonly Column<Chat>[] => [
     isMinor: true,
     cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
-  { title: 'Status', share: 1.4, cell: ChatState },
+  { title: 'Status', share: 1.7, cell: ChatState },
   { title: 'Messages', isNumber: true, isMinor: true, cell: ({ numMessages }) => formatNumber(numMessages) },
   { title: 'Updated', share: 1.7, cell: ({ updatedAt }) => <Time time={updatedAt} age /> },
   {
@@ -63,11 +66,15 @@ export function ChatsPage() {
   const navigate = useNavigate({ from: '/integrations/$integration/chats' });
   const list = usePagedList(
     ['chats', integration, 'list', search],
-    (signal) => api().chats.list({ apiIntegrationId: integration, limit: 100, ...getFilters(search) }, { signal }),
+    (signal) =>
+      api().chats.list(
+        { apiIntegrationId: integration, sort: 'updated', limit: 100, ...getFilters(search) },
+        { signal },
+      ),
     { refetchMs },
   );
   return (
-    <Page title="Chats" lead="A chat has the messages of one conversation. The newest chat is first.">
+    <Page title="Chats" lead="A chat has the messages of one conversation. The chat that changed last is first.">
       <ChatFilters
         search={search}
         onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}

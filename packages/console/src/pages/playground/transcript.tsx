@@ -1,4 +1,4 @@
-import type { Agency, Answer, RunRecord } from '@runwire/client';
+import type { Agency, Answer, RunListItem } from '@runwire/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { api } from '../../app/api.ts';
@@ -45,7 +45,7 @@ export function Transcript({ conversation, agent, actions, onAnswer, onStarter }
   );
 }
 
-const NO_RUNS: ReadonlyMap<string, RunRecord> = new Map();
+const NO_RUNS: ReadonlyMap<string, RunListItem> = new Map();
 
 const RUNS_PER_PAGE = 200;
 
@@ -55,8 +55,11 @@ function useStoredRuns({ apiIntegrationId, chatId, turns }: Conversation) {
   return useQuery({
     queryKey: ['runs', apiIntegrationId, 'of chat', chatId, count],
     queryFn: async ({ signal }) => {
-      const runs = new Map<string, RunRecord>();
-      for await (const run of api().runs.list({ apiIntegrationId, chatId, limit: RUNS_PER_PAGE }, { signal })) {
+      const runs = new Map<string, RunListItem>();
+      for await (const run of api().runs.list(
+        { apiIntegrationId, chatId, texts: false, limit: RUNS_PER_PAGE },
+        { signal },
+      )) {
         runs.set(run.runId, run);
         if (runs.size === count) break;
       }

@@ -1,4 +1,4 @@
-import { type Answer, DetachedError, type RunRecord } from '@runwire/client';
+import { type Answer, DetachedError, type RunListItem } from '@runwire/client';
 import { memo } from 'react';
 import { formatCount, formatJson } from '../../lib/format.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -20,7 +20,7 @@ interface TurnViewProps extends RefusedActions {
   readonly turn: Turn;
   readonly isLast: boolean;
   /** Times and tokens of a stored answer. */
-  readonly run: RunRecord | undefined;
+  readonly run: RunListItem | undefined;
   readonly apiIntegrationId: string;
   readonly onAnswer: (answers: readonly Answer[]) => void;
 }
@@ -93,7 +93,7 @@ function Sent({ turn: { message } }: { readonly turn: Turn }) {
 
 interface LiveAnswerProps {
   readonly live: LiveRun;
-  readonly run: RunRecord | undefined;
+  readonly run: RunListItem | undefined;
   readonly turn: Turn;
   /** Null if a later turn exists. */
   readonly onAnswer: ((answers: readonly Answer[]) => void) | null;
@@ -167,12 +167,12 @@ function waitingText({ runId, isDelayed }: LiveRun): string {
   return 'The server has not accepted the message yet. It is sent again by itself, for up to 2 minutes.';
 }
 
-const getStoredDuration = (run: RunRecord | undefined): number | null =>
+const getStoredDuration = (run: RunListItem | undefined): number | null =>
   run?.completedAt == null ? null : getDuration(run);
 
 interface StoredAnswerProps {
   readonly message: NonNullable<Turn['stored']>;
-  readonly run: RunRecord | undefined;
+  readonly run: RunListItem | undefined;
   readonly apiIntegrationId: string;
 }
 

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@runwire/client';
+import type { RunListItem } from '@runwire/client';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState, Status } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
+import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
 import { getDuration, isActive, toStatus } from './run-state.ts';
@@ -19,36 +20,43 @@ import './runs.css';
 const ACTIVE_REFETCH_MS = 2000;
 const IDLE_REFETCH_MS = 15_000;
 
-const refetchMs = (runs: readonly RunRecord[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
+const refetchMs = (runs: readonly RunListItem[]) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
 
-const listColumns = (integration: string): readonly Column<RunRecord>[] => [
-  { title: 'Status', share: 1.4, cell: (run) => <Status status={toStatus(run)} /> },
+/** What the run answers, for people. */
+function getText({ messagePreview, chatDeleted }: RunListItem): string {
+  if (chatDeleted) return 'Deleted chat';
+  return messagePreview || 'Message without text';
+}
+
+const listColumns = (integration: string): readonly Column<RunListItem>[] => [
+  {
+    title: 'Message',
+    share: 2.5,
+    cell: (run) => (
+      <RowTitle detail={run.error?.message ?? null} isError>
+        <Link to="/integrations/$integration/runs/$run" params={{ integration, run: run.runId }}>
+          <bdi>{getText(run)}</bdi>
+          <span className="visually-hidden">, {run.runId}</span>
+        </Link>
+      </RowTitle>
+    ),
+  },
+  { title: 'Status', share: 2, cell: (run) => <Status status={toStatus(run)} /> },
   {
     title: 'Agent',
-    share: 1.4,
-    cell: ({ runId, agent }) => (
-      <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
-        <bdi>{shorten(agent)}</bdi>
-        <span className="visually-hidden">, {runId}</span>
-      </Link>
-    ),
+    isMinor: true,
+    cell: ({ agent }) => <bdi>{shorten(agent)}</bdi>,
   },
   {
     title: 'Member',
-    share: 1.4,
     isMinor: true,
     cell: ({ consumerId }) => (consumerId === null ? <Nothing /> : <bdi>{shorten(consumerId)}</bdi>),
   },
-  { title: 'Started', share: 1.7, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
-  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => formatDuration(getDuration(run)) },
-  {
-    title: 'First output',
-    isNumber: true,
-    isMinor: true,
-    cell: ({ firstTokenMs }) => (firstTokenMs === null ? <Nothing /> : formatDuration(firstTokenMs)),
-  },
+  { title: 'Started', share: 1.75, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Duration', share: 1.05, isNumber: true, isMinor: true, cell: (run) => formatDuration(getDuration(run)) },
   {
     title: 'Tokens',
+    share: 0.9,
     isNumber: true,
     isMinor: true,
     cell: ({ usage }) => (usage === null ? <Nothing /> : formatNumber(usage.total_tokens)),
@@ -57,7 +65,7 @@ const listColumns = (integration: string): readonly Column<RunRecord>[] => [
 
 /** The filters as the API takes them. */
 const getFilters = ({ status, agent, member, chat, from, to }: RunSearch) => ({
-  ...(status !== undefined && { status: status as RunRecord['status'] }),
+  ...(status !== undefined && { status: status as RunListItem['status'] }),
   ...(agent !== undefined && { agent }),
   ...(member !== undefined && { consumerId: member }),
   ...(chat !== undefined && { chatId: chat }),
@@ -71,7 +79,8 @@ export function RunsPage() {
   const navigate = useNavigate({ from: '/integrations/$integration/runs' });
   const list = usePagedList(
     ['runs', integration, 'list', search],
-    (signal) => api().runs.list({ apiIntegrationId: integration, limit: 100, ...getFilters(search) }, { signal }),
+    (signal) =>
+      api().runs.list({ apiIntegrationId: integration, texts: false, limit: 100, ...getFilters(search) }, { signal }),
     { refetchMs },
   );
   useTick(!list.isLong && list.rows.some(isActive));

@@ -47,6 +47,9 @@ export const run = {
   continues: null,
   pending: [],
   output: null,
+  messagePreview: 'Which trains go to Rome?',
+  answerPreview: 'Hello',
+  durationMs: 1000,
 };
 
 export const step = {

@@ -1,5 +1,5 @@
 import { ChatStatus } from '../chat.ts';
-import { ref, text } from '../kit.ts';
+import { flag, ref, text } from '../kit.ts';
 import {
   admissionPeriod,
   bodyRefusals,
@@ -57,11 +57,19 @@ export const listRuns = operation({
     status: Type.Optional(runStatus('Only runs in this state.')),
     agent: Type.Optional(text('Only runs that were started at this agent.')),
     ...admissionPeriod,
+    texts: Type.Optional(flag('If false, runs have only the previews of their texts. The default is true.')),
     ...pageQuery,
   }),
   example: {
     params: integrationExample,
-    query: { consumerId: 'user-42', status: 'completed', agent: 'Concierge', from: '2030-01-01T00:00:00Z', limit: 50 },
+    query: {
+      consumerId: 'user-42',
+      status: 'completed',
+      agent: 'Concierge',
+      from: '2030-01-01T00:00:00Z',
+      texts: true,
+      limit: 50,
+    },
     status: 200,
     answer: page(run),
   },

@@ -35,7 +35,8 @@ const chats = (
   order: ChatOrder = 'created',
   before: typeof page.before | null = page.before,
 ) => listChats(newIntegrationId('demo'), { member: null, ...filter }, { ...page, before, order });
-const runs = (filter: Partial<RunFilter>) => runSizes({ integrationId: newIntegrationId('demo'), ...page, ...filter });
+const runs = (filter: Partial<RunFilter>) =>
+  runSizes({ integrationId: newIntegrationId('demo'), texts: 'answer', ...page, ...filter });
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 

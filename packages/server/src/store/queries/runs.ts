@@ -7,6 +7,7 @@ import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
 import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
+import { answerStart, messageStart } from './previews.ts';
 import { soughtId } from './sought-id.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
@@ -287,7 +288,7 @@ export const runById = statement('run by id', (db, p: { integrationId: Integrati
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select([...runColumns, questionsOfRun, answer])
+    .select([...runColumns, questionsOfRun, answer, messageStart])
     .where('runs.run_id', '=', soughtId<RunId>(p.runId))
     .where('runs.integration_id', '=', p.integrationId),
 );
@@ -313,13 +314,19 @@ export interface RunFilter extends Page {
   readonly toMs?: number | undefined;
   /** The last run that the page may show. */
   readonly oldest?: ListPosition | null;
-  /** False leaves out the answer's text, which can be long. */
-  readonly answer?: boolean;
+  /** What is read of the message and the answer. The answer can be long. */
+  readonly texts: 'none' | 'previews' | 'answer';
 }
 
 export type RunRow = RowOf<typeof runById>;
 
-const noAnswer = sql<string | null>`null`.as('answer_json');
+const NO_TEXT = sql<string | null>`null`;
+
+const TEXT_COLUMNS = {
+  none: [NO_TEXT.as('answer_json'), NO_TEXT.as('message_start_json')],
+  previews: [answerStart, messageStart],
+  answer: [answer, messageStart],
+} as const;
 
 /** A column's text as an expression, which no index has. */
 const notIndexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
@@ -350,7 +357,10 @@ const activeRuns = (db: Db, integrationId: IntegrationId) =>
  * usable. Most runs are completed, so a list of these reads all runs of the integration in the list's order, at most
  * `READ_PER_PAGE` of them.
  */
-function runsBy(db: Db, { integrationId, chatId, consumerId, status, agent, usageRequestIds }: RunFilter) {
+function runsBy(
+  db: Db,
+  { integrationId, chatId, consumerId, status, agent, usageRequestIds }: Omit<RunFilter, 'texts'>,
+) {
   const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
   if (!isSelective && isRare(status)) return unsuccessfulRuns(db, integrationId, agent).where('status', '=', status);
   let query = db.selectFrom('runs');
@@ -395,13 +405,13 @@ const READ_PER_PAGE = 5000;
  * Finds the last run that a page of `readsInOrder` may read. Returns no row if the list has fewer runs. It reads only an
  * index.
  */
-export const lastReadRun = (filter: RunFilter) => (db: Db) =>
+export const lastReadRun = (filter: Omit<RunFilter, 'texts'>) => (db: Db) =>
   runsOfPage(db, { ...filter, status: undefined, limit: 1 })
     .select('created_at')
     .offset(READ_PER_PAGE - 1);
 
 /** Selects a page's runs, newest first. */
-function runsOfPage(db: Db, filter: RunFilter) {
+function runsOfPage(db: Db, filter: Omit<RunFilter, 'texts'>) {
   const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, oldest, before } = filter;
   let query = runsBy(db, filter).select('run_id');
   // A later page's start is the narrower bound. With both, SQLite would choose another index.
@@ -423,7 +433,7 @@ export function listRuns(filter: RunFilter) {
     db
       .selectFrom('runs')
       .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-      .select([...runColumns, questionsOfRun, filter.answer === false ? noAnswer : answer])
+      .select([...runColumns, questionsOfRun, ...TEXT_COLUMNS[filter.texts]])
       .where('runs.run_id', 'in', runsOfPage(db, filter))
       .where('runs.created_at', '>=', filter.fromMs ?? 0)
       .orderBy('runs.created_at', 'desc')
@@ -433,6 +443,8 @@ export function listRuns(filter: RunFilter) {
 const answerBytes = sql<number>`(select octet_length(content_json) from messages
   where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`;
 
-/** The sizes of the answers of a page of runs. */
-export const runSizes = (filter: RunFilter) => (db: Db) =>
-  measureSizes(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
+/** The sizes of the answers of a page of runs. Previews are short. */
+export const runSizes = (filter: RunFilter) => (db: Db) => {
+  const size = filter.texts === 'answer' ? answerBytes : sql<number>`0`;
+  return measureSizes(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', size);
+};
