@@ -23,6 +23,7 @@ import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
+import { type AskingMember, chatsAsking } from '../store/queries/asked-questions.ts';
 import { activeRunOfChat, lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { attachmentsOfRuns } from '../store/queries/attachments.ts';
 import {
@@ -37,7 +38,7 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
-import { type AskingMember, chatsAsking, chatsDeletedWith } from '../store/queries/forks.ts';
+import { chatsDeletedWith } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';

@@ -1,4 +1,5 @@
 import type { ChatKey } from '../domain/ids.ts';
+import { deleteAskedQuestions } from '../store/queries/asked-questions.ts';
 import { deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
 import { deleteChat, deleteMessages } from '../store/queries/chats.ts';
 import {
@@ -8,7 +9,7 @@ import {
   deleteStepsOfChat,
 } from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
-import { deleteAskedQuestions, deleteSharedRuns, lockSharedRuns } from '../store/queries/forks.ts';
+import { deleteSharedRuns, lockSharedRuns } from '../store/queries/shared-runs.ts';
 import { deleteTransientMark } from '../store/queries/transient-chats.ts';
 import type { Tx } from '../store/store.ts';
 

@@ -19,7 +19,7 @@ import {
   replaceUsageRequest,
 } from '../store/queries/erasures.ts';
 import { deleteStepsOfChat } from '../store/queries/eventlog.ts';
-import { lockSharedRuns } from '../store/queries/forks.ts';
+import { lockSharedRuns } from '../store/queries/shared-runs.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 export interface DeleteDeps {

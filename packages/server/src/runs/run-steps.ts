@@ -6,7 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
-import { chatSharingRun } from '../store/queries/forks.ts';
+import { chatSharingRun } from '../store/queries/shared-runs.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
 import { journalledStep } from './journal.ts';

@@ -1,5 +1,6 @@
 import type { ChatId, ChatKey, IntegrationId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { useBlobsOfChat } from '../../store/queries/attachments.ts';
 import { jsonPaths } from '../../store/queries/file-batches.ts';
 import {
   announceFiles,
@@ -8,9 +9,8 @@ import {
   insertFork,
   lostBlobOfChat,
   nodeWithoutForks,
-  shareRuns,
-  useBlobsOfChat,
 } from '../../store/queries/forks.ts';
+import { shareRuns } from '../../store/queries/shared-runs.ts';
 import { insertTransientMark } from '../../store/queries/transient-chats.ts';
 import { first, type Tx } from '../../store/store.ts';
 import { recordQuestions } from './find-questions.ts';

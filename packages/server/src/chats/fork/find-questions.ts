@@ -1,7 +1,8 @@
 import { type ChatKey, newId, type RunId } from '../../domain/ids.ts';
 import type { OpenQuestions, Question } from '../../domain/question/question.ts';
 import { JOURNAL_FORMAT_WITH_ACTIONS, type StepOutcome } from '../../domain/run/step.ts';
-import { askingRun, insertAskedQuestion } from '../../store/queries/forks.ts';
+import { insertAskedQuestion } from '../../store/queries/asked-questions.ts';
+import { askingRun } from '../../store/queries/forks.ts';
 import { continuedRun } from '../../store/queries/runs.ts';
 import { getJournal } from '../../store/queries/takeover.ts';
 import { first, type Reads, type Tx } from '../../store/store.ts';

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { StoredAttachment } from '../../domain/attachment/attachment.ts';
 import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
+import type { Schema } from '../schema.ts';
 import { insertInto, pickColumns, statement } from '../statement.ts';
 import { type PositionRange, runsOfRange } from './chats.ts';
 
@@ -131,19 +132,27 @@ export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: n
   db.updateTable('blobs').set({ unused_since: p.now }).where('blob_key', '=', p.blobKey),
 );
 
-/** Another chat may refer to the same blobs: the sweep checks this before it deletes them. */
-export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: ChatKey; since: number }) =>
+const markBlobsOfChat = (db: Kysely<Schema>, chatKey: ChatKey, unusedSince: number | null) =>
   db
     .updateTable('blobs')
-    .set({ unused_since: p.since })
+    .set({ unused_since: unusedSince })
     .where('blob_key', 'in', (eb) =>
       eb
         .selectFrom('attachments')
         .select('blob_key')
-        .where('chat_key', '=', p.chatKey)
+        .where('chat_key', '=', chatKey)
         .where('blob_key', 'is not', null)
         .$narrowType<{ blob_key: string }>(),
-    ),
+    );
+
+/** Another chat may refer to the same blobs: the sweep checks this before it deletes them. */
+export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: ChatKey; since: number }) =>
+  markBlobsOfChat(db, p.chatKey, p.since),
+);
+
+/** Keeps the blobs that a fork's attachments refer to: a sweep that wants to delete one waits for this transaction. */
+export const useBlobsOfChat = statement('use blobs of chat', (db, p: { chatKey: ChatKey }) =>
+  markBlobsOfChat(db, p.chatKey, null),
 );
 
 export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: ChatKey }) =>

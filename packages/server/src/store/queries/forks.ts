@@ -3,7 +3,7 @@ import type { ChatId, ChatKey, IntegrationId, RunId } from '../../domain/ids.ts'
 import type { ChatsTable } from '../chat-tables.ts';
 import { GENERATION_WITH_FORKS } from '../generation.ts';
 import { NODE_ALIVE } from '../schema.ts';
-import { insertInto, pickColumns, type RowOf, statement } from '../statement.ts';
+import { pickColumns, type RowOf, statement } from '../statement.ts';
 import type { PositionRange } from './chats.ts';
 import type { JsonRows } from './file-batches.ts';
 import { raw } from './raw.ts';
@@ -139,18 +139,6 @@ export const copyMessages = statement(
     ),
 );
 
-/** Called after the messages were copied. The other chat may share the runs already. */
-export const shareRuns = statement('share runs', (db, p: { chatKey: ChatKey; forkKey: ChatKey }) =>
-  raw<never>(
-    db,
-    sql<never>`insert into shared_runs (run_id, chat_key)
-      select m.run_id, c.chat_key from messages m cross join (
-        select cast(${p.chatKey} as text) as chat_key union all select cast(${p.forkKey} as text)) c
-      where m.chat_key = ${p.forkKey} and m.role = 'user' and m.run_id is not null
-      on conflict (run_id, chat_key) do nothing`,
-  ),
-);
-
 /** Called after the messages were copied. */
 export const copyAttachments = statement('copy attachments', (db, p: { chatKey: ChatKey; forkKey: ChatKey }) =>
   raw<never>(
@@ -162,21 +150,6 @@ export const copyAttachments = statement('copy attachments', (db, p: { chatKey: 
       from attachments where chat_key = ${p.chatKey}
         and run_id in (select run_id from messages where chat_key = ${p.forkKey})`,
   ),
-);
-
-/** Keeps the blobs that a fork's attachments refer to: a sweep that wants to delete one waits for this transaction. */
-export const useBlobsOfChat = statement('use blobs of chat', (db, p: { chatKey: ChatKey }) =>
-  db
-    .updateTable('blobs')
-    .set({ unused_since: null })
-    .where('blob_key', 'in', (eb) =>
-      eb
-        .selectFrom('attachments')
-        .select('blob_key')
-        .where('chat_key', '=', p.chatKey)
-        .where('blob_key', 'is not', null)
-        .$narrowType<{ blob_key: string }>(),
-    ),
 );
 
 /** Returns a row if a sweep has deleted a blob that the chat needs. */
@@ -274,75 +247,6 @@ export const chatsDeletedWith = statement('chats deleted with', (db, p: { chatKe
     .union(chats.where('forked_from', '=', p.chatKey).where('transient', '=', sql<number>`1`))
     .orderBy('chat_key');
 });
-
-/**
- * Chats that share runs are deleted one after the other: otherwise each deletion would find the other chat, and both would
- * leave the steps.
- */
-export const lockSharedRuns = statement(
-  'lock shared runs',
-  (db, p: { chatKey: ChatKey }) =>
-    db
-      .selectFrom('shared_runs')
-      .select('run_id')
-      .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey))
-      .orderBy('run_id')
-      .orderBy('chat_key')
-      .forUpdate(),
-  { locks: true },
-);
-
-export const deleteSharedRuns = statement('delete shared runs', (db, p: { chatKey: ChatKey }) =>
-  db.deleteFrom('shared_runs').where('chat_key', '=', p.chatKey),
-);
-
-/** Returns a row if another chat than a deleted one has the run's messages. */
-export const chatSharingRun = statement('chat sharing run', (db, p: { runId: RunId }) =>
-  db.selectFrom('shared_runs').select('chat_key').where('run_id', '=', p.runId).limit(1),
-);
-
-/** Written again if the commit's outcome was unknown. */
-export const insertAskedQuestion = insertInto(
-  'asked_questions',
-  ['question_id', 'chat_key', 'run_id', 'call_id_json'],
-  {
-    unlessExists: ['question_id'],
-  },
-);
-
-export const deleteAskedQuestions = statement('delete asked questions', (db, p: { chatKey: ChatKey }) =>
-  db.deleteFrom('asked_questions').where('chat_key', '=', p.chatKey),
-);
-
-/** The calls about which a run asked, by a question's id in any chat. */
-export const askedCalls = (runId: RunId, questionIds: readonly string[]) =>
-  ((db) =>
-    db
-      .selectFrom('asked_questions')
-      .select(['question_id', 'call_id_json'])
-      .where('question_id', 'in', [...questionIds])
-      .where('run_id', '=', runId)) satisfies Build;
-
-/** The member whose questions are looked for. Null as id if the request names none. */
-export interface AskingMember {
-  readonly integrationId: IntegrationId;
-  readonly consumerId: string | null;
-}
-
-/** The member's chats in which these questions are open, one row for each question. */
-export const chatsAsking = ({ integrationId, consumerId }: AskingMember, questionIds: readonly string[]) =>
-  ((db) =>
-    db
-      .selectFrom('asked_questions as q')
-      .innerJoin('chats as c', 'c.chat_key', 'q.chat_key')
-      .select(['q.question_id', 'c.chat_id'])
-      .where('q.question_id', 'in', [...questionIds])
-      .whereRef('c.asking_run_id', '=', 'q.run_id')
-      .where('c.integration_id', '=', integrationId)
-      .where('c.consumer_id', 'is not distinct from', consumerId)
-      .where('c.deleted_at', 'is', null)) satisfies Build;
-
-type Build = (db: Parameters<(typeof forkSource)['build']>[0]) => unknown;
 
 /** A node that knows no forks. It would delete the steps of a run with the first chat that has its messages. */
 export const nodeWithoutForks = statement('node without forks', (db, _: Record<string, never>) =>

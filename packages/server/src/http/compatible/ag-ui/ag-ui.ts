@@ -1,13 +1,13 @@
 import type { RunId } from '../../../domain/ids.ts';
-import { Refusal } from '../../../domain/refusal.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { readEndOfRun } from '../end-of-run.ts';
+import { findChat } from '../find-chat.ts';
 import { toCallId } from '../question-calls.ts';
 import { readWhenBusy, WhenBusyQuery } from '../when-busy.ts';
 import { AG_UI } from './ag-ui-api.ts';
 import { AgUiEncoder } from './ag-ui-encoder.ts';
-import { type KnownChat, readRunInput } from './read-run-input.ts';
+import { readRunInput } from './read-run-input.ts';
 
 const NOTHING_SETTLED: ReadonlyMap<string, string> = new Map();
 
@@ -31,16 +31,6 @@ async function runAgent(deps: CompatibleDeps, call: CompatibleCall): Promise<unk
   const encoder = new AgUiEncoder({ threadId, runId: input.runId, isReplay: replayed, settled, sentOutputs });
   deps.starts.follow(call, started, encoder);
   return call.reply;
-}
-
-/** The chat as far as the caller may see it; admission refuses the others. */
-async function findChat(deps: CompatibleDeps, { scope }: CompatibleCall, chatId: string): Promise<KnownChat | null> {
-  try {
-    return await deps.chats.get(scope, chatId);
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'chat_not_found') return null;
-    throw error;
-  }
 }
 
 /**

@@ -1,16 +1,14 @@
-import { headerNames } from '@runwire/contract';
 import type { OwnerId, RunId } from '../../../domain/ids.ts';
-import { Refusal } from '../../../domain/refusal.ts';
 import { lastFrameId } from '../../../domain/run/events.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
 import type { ContinuedRun } from '../../../runs/continued-runs.ts';
 import { knownBase } from '../../callers-base.ts';
-import { corsHeaders } from '../../cors.ts';
-import { RunStream } from '../../run-stream.ts';
 import type { CompatibleApi } from '../compatible-api.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import { type CompatibleCall, compatibleRoute } from '../compatible-route.ts';
 import { Fields } from '../fields.ts';
+import { findChat } from '../find-chat.ts';
+import { followRun } from '../follow-run.ts';
 import { readWhenBusy, WhenBusyQuery } from '../when-busy.ts';
 import { readUiRequest, toCompatibleRequest, type UiRequest } from './read-ui-request.ts';
 import { toMessageId, UiStream } from './ui-stream.ts';
@@ -24,7 +22,7 @@ const AI_SDK: CompatibleApi = {
 
 /** `useChat` of the AI SDK, with its own transport. */
 export function aiSdk(deps: CompatibleDeps): void {
-  const { starts, chats } = deps;
+  const { starts } = deps;
 
   compatibleRoute(
     deps,
@@ -33,7 +31,7 @@ export function aiSdk(deps: CompatibleDeps): void {
     async (call) => {
       const whenBusy = readWhenBusy(call);
       const given = readUiRequest(call);
-      const stored = await unlessUnknown(chats.get(call.scope, given.chatId));
+      const stored = await findChat(deps, call, given.chatId);
       const wanted = toCompatibleRequest(call, given, stored);
       const started = await starts.admit(AI_SDK, call, wanted, whenBusy);
       const { runId } = started.admission;
@@ -47,7 +45,7 @@ export function aiSdk(deps: CompatibleDeps): void {
     AI_SDK,
     { operationId: 'aiSdkResume', method: 'GET', path: '/:chatId/stream', clientToken: 'read' },
     async (call) => {
-      const chat = await unlessUnknown(chats.get(call.scope, namedChat(call)));
+      const chat = await findChat(deps, call, namedChat(call));
       const active = chat?.activeRunId ?? null;
       if (active === null) return call.reply.code(204).send();
       await replay(deps, call, (await deps.runReads.row(call.scope, active)).run_id);
@@ -62,7 +60,7 @@ export function aiSdk(deps: CompatibleDeps): void {
     async (call) => {
       const { body } = call.request;
       const streamId = body === undefined || body === null ? null : Fields.of(body).text('activeStreamId');
-      const chat = await unlessUnknown(chats.get(call.scope, namedChat(call)));
+      const chat = await findChat(deps, call, namedChat(call));
       const runId = chat?.activeRunId ?? null;
       const isMeant = streamId === null || streamId === runId || (runId !== null && streamId === toMessageId(runId));
       // A run that started after the page decided to stop is another one.
@@ -74,16 +72,6 @@ export function aiSdk(deps: CompatibleDeps): void {
 }
 
 const namedChat = ({ request }: CompatibleCall) => (request.params as { readonly chatId: string }).chatId;
-
-/** Null if the chat does not exist, or is not visible to the caller. */
-async function unlessUnknown<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'chat_not_found') return null;
-    throw error;
-  }
-}
 
 /** The stream for a request's run. If it continues the message with which the request ends, the client has the rest of it. */
 async function answerStream(
@@ -103,21 +91,11 @@ async function answerStream(
 
 /** Sends the whole message that the run makes, from its first run on. */
 async function replay(deps: CompatibleDeps, call: CompatibleCall, runId: RunId): Promise<void> {
-  const { request, reply } = call;
   const chain = await deps.continued(runId);
   const first = chain[0]?.runId ?? runId;
   const stream = new UiStream({ messageId: toMessageId(first), fileUrl: fileUrl(deps, call) });
-  const { ownerId, key } = request.principal;
-  await readContinued(deps, { stream, chain, isReplay: true }, ownerId);
-  deps.streamLimits.add(request, reply.raw);
-  deps.app.noteAnswer(request, 200);
-  reply.hijack();
-  const source = { runId, after: 0, ownerId, keyId: key.keyId };
-  new RunStream(reply.raw, stream, deps.streams, deps.eventLog, source).start({
-    ...corsHeaders(request.clientToken, request),
-    [headerNames.requestId]: request.id,
-    [headerNames.runId]: runId,
-  });
+  await readContinued(deps, { stream, chain, isReplay: true }, call.request.principal.ownerId);
+  followRun(deps, call, runId, stream);
 }
 
 /** The runs that a run continues, and the stream that shows the run. */
