@@ -34,7 +34,8 @@ const EARLIER = [
     (table) => `drop table ${table}`,
   ),
   ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
-  ...['chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
+  ...['chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
+  'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
   ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(
     (table) => `drop table ${table}`,
