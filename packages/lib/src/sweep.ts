@@ -31,22 +31,23 @@ export abstract class Sweep implements AsyncDisposable {
 
   /**
    * Sweeps immediately and again one period after each end. A failure is logged, and the sweep is repeated after a
-   * period.
+   * period. Resolves when the first sweep has ended.
    */
-  start(): void {
+  async start(): Promise<void> {
     if (this.#started || this.#closed) return;
     this.#started = true;
-    this.#sweepAgainAndAgain();
+    await this.#sweepAgainAndAgain();
   }
 
-  #sweepAgainAndAgain(): void {
-    void this.sweep()
+  #sweepAgainAndAgain(): Promise<void> {
+    return this.sweep()
+      .then(() => {})
       .catch((error) => this.#log.error({ err: error }, `${this.#what} could not be swept; retrying`))
       .finally(() => {
         if (this.#closed) return;
         this.#timer = setTimeout(() => {
           this.#timer = null;
-          this.#sweepAgainAndAgain();
+          void this.#sweepAgainAndAgain();
         }, this.#periodMs);
         this.#timer.unref();
       });

@@ -58,7 +58,7 @@ export function openSchedules(
     },
     start() {
       loop.start();
-      sweep.start();
+      void sweep.start();
     },
   };
 }
