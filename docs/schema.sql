@@ -52,9 +52,17 @@ CREATE TABLE "asked_questions" (
   "question_id" text not null primary key,
   "chat_key" text not null,
   "run_id" text not null,
-  "call_id_json" text not null
+  "call_id_json" text not null,
+  "owner_id" text,
+  "question_json" text,
+  "answered_run_id" text,
+  "answer_json" text,
+  "asked_at" bigint,
+  "settled_at" bigint
 ) without rowid;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
+CREATE INDEX "asked_questions_list" on "asked_questions" ("owner_id", "asked_at", "question_id");
+CREATE INDEX "asked_questions_open" on "asked_questions" ("owner_id", "asked_at", "question_id") where settled_at is null;
 
 CREATE TABLE "attachments" (
   "chat_key" text not null,
@@ -122,6 +130,7 @@ CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where de
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null and transient = 0;
 CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
 CREATE INDEX "chats_updated" on "chats" ("integration_id", "updated_hour", "updated_at", "chat_key") where deleted_at is null and transient = 0;
+CREATE INDEX "chats_waiting" on "chats" ("integration_id", "created_at", "chat_key") where asking_run_id is not null and deleted_at is null and transient = 0;
 
 CREATE TABLE "commit_marks" (
   "process" text not null,
@@ -694,9 +703,17 @@ create table "asked_questions" (
   chat_key text collate "C" not null,
   run_id text collate "C" not null,
   call_id_json text collate "C" not null,
+  owner_id text collate "C",
+  question_json text collate "C",
+  answered_run_id text collate "C",
+  answer_json text collate "C",
+  asked_at bigint,
+  settled_at bigint,
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
+CREATE INDEX asked_questions_list ON asked_questions USING btree (owner_id, asked_at, question_id);
+CREATE INDEX asked_questions_open ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (settled_at IS NULL);
 
 create table "attachments" (
   chat_key text collate "C" not null,
@@ -767,6 +784,7 @@ CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHER
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
 CREATE INDEX chats_updated ON chats USING btree (integration_id, updated_hour, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
+CREATE INDEX chats_waiting ON chats USING btree (integration_id, created_at, chat_key) WHERE ((asking_run_id IS NOT NULL) AND (deleted_at IS NULL) AND (transient = 0));
 
 create table "commit_marks" (
   process text collate "C" not null,

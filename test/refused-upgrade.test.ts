@@ -19,7 +19,7 @@ const USAGE_COLUMNS = [
 
 /** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
 const POSTGRES_EARLIER = [
-  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run'].map(
+  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run', 'set_question_owner'].map(
     (name) => `drop function if exists ${name} cascade`,
   ),
   'alter table event_chunks detach partition event_chunks_earlier',
@@ -34,7 +34,7 @@ const EARLIER = [
     (table) => `drop table ${table}`,
   ),
   ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
-  ...['chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
+  ...['chats_waiting', 'chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
   ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(

@@ -45,3 +45,18 @@ export interface Continuation {
   readonly runId: RunId;
   readonly settlements: readonly Settlement[];
 }
+
+/** Who answered a question. */
+export interface Answerer {
+  readonly kind: 'person' | 'key' | 'client_token';
+  /** Of the person, the key, or the client token's member. Null for the key of `RUNWIRE_API_KEY`. */
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+/** The column `answer_json` of `asked_questions`. */
+export interface StoredAnswer {
+  readonly decision: 'approved' | 'declined' | 'output';
+  readonly reason: string | null;
+  readonly by: Answerer;
+}
