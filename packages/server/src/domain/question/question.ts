@@ -49,7 +49,7 @@ export interface Continuation {
 /** Who answered a question. */
 export interface Answerer {
   readonly kind: 'person' | 'key' | 'client_token';
-  /** Of the person, the key, or the client token's member. Null for the key of `RUNWIRE_API_KEY`. */
+  /** The id of a person, a key, or the member of a client token. Null for the key of `RUNWIRE_API_KEY`. */
   readonly id: string | null;
   readonly name: string | null;
 }
