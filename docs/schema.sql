@@ -52,9 +52,17 @@ CREATE TABLE "asked_questions" (
   "question_id" text not null primary key,
   "chat_key" text not null,
   "run_id" text not null,
-  "call_id_json" text not null
+  "call_id_json" text not null,
+  "owner_id" text,
+  "question_json" text,
+  "answered_run_id" text,
+  "answer_json" text,
+  "asked_at" bigint,
+  "settled_at" bigint
 ) without rowid;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
+CREATE INDEX "asked_questions_list" on "asked_questions" ("owner_id", "asked_at", "question_id");
+CREATE INDEX "asked_questions_open" on "asked_questions" ("owner_id", "asked_at", "question_id") where settled_at is null;
 
 CREATE TABLE "attachments" (
   "chat_key" text not null,
@@ -91,6 +99,9 @@ CREATE TABLE "blobs" (
   constraint "blobs_key" primary key ("integration_id", "sha256")
 ) without rowid;
 CREATE INDEX "blobs_unused" on "blobs" ("unused_since", "blob_key") where unused_since is not null;
+CREATE TRIGGER chats_changed after update of updated_at on chats
+    when new.updated_at / 3600000 <> new.updated_hour begin update chats set updated_hour = new.updated_at / 3600000 where chat_key = new.chat_key; end;
+CREATE TRIGGER chats_created after insert on chats begin update chats set updated_hour = new.updated_at / 3600000 where chat_key = new.chat_key; end;
 
 CREATE TABLE "chats" (
   "chat_key" text primary key,
@@ -113,7 +124,7 @@ CREATE TABLE "chats" (
   "former_chat_id" text,
   "former_alias" text,
   "transient" integer default 0 not null,
-  "updated_hour" bigint generated always as (updated_at / 3600000)
+  "updated_hour" bigint
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -121,7 +132,8 @@ CREATE INDEX "chats_forked" on "chats" ("forked_from") where forked_from is not 
 CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null and chat_id <> chat_key;
 CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null and transient = 0;
 CREATE INDEX "chats_replaced" on "chats" ("replaced_by") where replaced_by is not null;
-CREATE INDEX "chats_updated" on "chats" ("integration_id", "updated_hour", "updated_at", "chat_key") where deleted_at is null and transient = 0;
+CREATE INDEX "chats_updated" on "chats" ("integration_id", "updated_hour", "chat_key") where deleted_at is null and transient = 0 and updated_hour is not null;
+CREATE INDEX "chats_waiting" on "chats" ("integration_id", "created_at", "chat_key") where asking_run_id is not null and deleted_at is null and transient = 0;
 
 CREATE TABLE "commit_marks" (
   "process" text not null,
@@ -694,9 +706,17 @@ create table "asked_questions" (
   chat_key text collate "C" not null,
   run_id text collate "C" not null,
   call_id_json text collate "C" not null,
+  owner_id text collate "C",
+  question_json text collate "C",
+  answered_run_id text collate "C",
+  answer_json text collate "C",
+  asked_at bigint,
+  settled_at bigint,
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
+CREATE INDEX asked_questions_list ON asked_questions USING btree (owner_id, asked_at, question_id);
+CREATE INDEX asked_questions_open ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (settled_at IS NULL);
 
 create table "attachments" (
   chat_key text collate "C" not null,
@@ -766,7 +786,8 @@ CREATE INDEX chats_forked ON chats USING btree (forked_from) WHERE (forked_from 
 CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
 CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
 CREATE INDEX chats_replaced ON chats USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
-CREATE INDEX chats_updated ON chats USING btree (integration_id, updated_hour, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0));
+CREATE INDEX chats_updated ON chats USING btree (integration_id, updated_hour, chat_key) WHERE ((deleted_at IS NULL) AND (transient = 0) AND (updated_hour IS NOT NULL));
+CREATE INDEX chats_waiting ON chats USING btree (integration_id, created_at, chat_key) WHERE ((asking_run_id IS NOT NULL) AND (deleted_at IS NULL) AND (transient = 0));
 
 create table "commit_marks" (
   process text collate "C" not null,

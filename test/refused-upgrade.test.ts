@@ -19,7 +19,7 @@ const USAGE_COLUMNS = [
 
 /** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
 const POSTGRES_EARLIER = [
-  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run'].map(
+  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run', 'set_question_owner'].map(
     (name) => `drop function if exists ${name} cascade`,
   ),
   'alter table event_chunks detach partition event_chunks_earlier',
@@ -34,7 +34,7 @@ const EARLIER = [
     (table) => `drop table ${table}`,
   ),
   ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
-  ...['chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
+  ...['chats_waiting', 'chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
   ...['usage_hours', 'uncounted_runs', 'usage_walk', 'active_runs', 'unsuccessful_runs'].map(
@@ -88,6 +88,8 @@ const EARLIER = [
   'drop table upload_forms',
   `delete from kysely_migration where name >= '${FIRST_UNDONE}'`,
 ];
+/** On SQLite, triggers need a column of `chats`. */
+const EARLIER_ON_SQLITE = ['drop trigger chats_created', 'drop trigger chats_changed', ...EARLIER].join(';');
 const APPLIED = 'select name from kysely_migration order by name';
 const OTHER_PLACE = {
   name: 'StartRefused',
@@ -121,7 +123,7 @@ test('files in the layout of an earlier version are refused and leave it unchang
     await (await startTestServer(options))[Symbol.asyncDispose]();
     using embedded = url === '' ? new DatabaseSync(join(options.dataDir, 'runwire.db')) : null;
     if (embedded === null) await toEarlier(url);
-    else embedded.exec(EARLIER.join(';'));
+    else embedded.exec(EARLIER_ON_SQLITE);
     const applied = async () => (embedded === null ? await askDatabase(url, APPLIED) : embedded.prepare(APPLIED).all());
     const before = await applied();
     mkdirSync(join(options.dataDir, 'mounts/demo/files/reports'), { recursive: true });
@@ -148,7 +150,7 @@ test('a start with files in another kind of place leaves SQLite unchanged', asyn
   const options = { dataDir: getFolder(t), env: { DATABASE_URL: '' }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(options.dataDir, 'runwire.db'));
-  database.exec(EARLIER.join(';'));
+  database.exec(EARLIER_ON_SQLITE);
   const isThere = () =>
     database
       .prepare(APPLIED)

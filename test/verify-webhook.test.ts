@@ -71,6 +71,7 @@ const CASES: readonly Case[] = [
     refused: /No signature/,
   },
   { name: 'another id', headers: () => ({ ...sign(), 'webhook-id': 'evt_2' }), refused: /No signature/ },
+  { name: 'half a surrogate pair', body: '{"type":"\ud800"}', headers: () => sign(), refused: /No signature/ },
   { name: 'another body', body: `${BODY} `, headers: () => sign(), refused: /No signature .* before any parser/ },
   {
     name: 'another secret',

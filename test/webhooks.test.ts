@@ -121,6 +121,23 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/${endpointId}`)).body.failingSince, null);
   });
 
+  test('a late 410 of the earlier address changes nothing', async (t) => {
+    cites(t, 'contract-21-gone');
+    const { promise: moved, resolve: move } = Promise.withResolvers<void>();
+    receiver.answers(integration, async () => {
+      await moved;
+      return { status: 410 };
+    });
+    const { endpointId } = await add();
+    await run();
+    await receiver.waitFor(integration, 1);
+    await rig.api.patch(`${below}/${endpointId}`, { url: receiver.url('elsewhere') });
+    move();
+    await until('the answer', async () => (await deliveries(endpointId))[0]?.status === 'failed');
+    const { body } = await rig.api.get(`${below}/${endpointId}`);
+    assert.deepEqual([body.active, body.disabledReason, body.failingSince], [true, null, null]);
+  });
+
   test('410 disables an endpoint, and its events are skipped until it is active', async (t) => {
     cites(
       t,

@@ -28,6 +28,7 @@ export class CommitProxy implements AsyncDisposable {
   #swallowed = 0;
   #hangs = false;
   #blockAt: string | null = null;
+  #hangAfter: { readonly sql: string; readonly reached: () => void } | null = null;
   #interrupt: ((sql: string, moment: Interruption['moment'], client: Socket) => boolean) | null = null;
 
   private constructor(server: Server, port: number) {
@@ -95,6 +96,13 @@ export class CommitProxy implements AsyncDisposable {
     this.#hangs = true;
   }
 
+  /** Forwards the first bytes that contain this text, and hangs then. Resolves when it does. */
+  hangAfter(sql: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#hangAfter = { sql, reached: resolve };
+    });
+  }
+
   /** Forwards again. Closes all existing connections, because some of their bytes are lost. */
   flow(): void {
     this.#hangs = false;
@@ -133,6 +141,10 @@ export class CommitProxy implements AsyncDisposable {
         if (this.#blockAfter) this.#blocked = true;
       }
       database.write(bytes);
+      if (this.#hangAfter === null || !text.includes(this.#hangAfter.sql)) return;
+      this.#hangs = true;
+      this.#hangAfter.reached();
+      this.#hangAfter = null;
     });
     database.on('data', (bytes: Buffer) => {
       if (this.#hangs || isInterrupted) return;

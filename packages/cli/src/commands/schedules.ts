@@ -212,8 +212,7 @@ function addDeleteCommand(schedules: CliCommand, { env }: Context): void {
     });
 }
 
-const stateText = ({ active, pausedReason }: Schedule) =>
-  active ? 'active' : pausedReason === null ? 'inactive' : 'paused';
+const stateText = ({ active }: Schedule) => (active ? 'active' : 'paused');
 
 function timesText({ cron, everySeconds, at, timezone }: Schedule): string {
   if (cron !== null) return `${cron} (${timezone})`;

@@ -5,7 +5,7 @@ import type { Principal } from '../domain/account/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';
-import { first, type Reads, type Store } from '../store/store.ts';
+import { first, type Reads, runAlone, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
@@ -115,11 +115,9 @@ export class Authentication {
     if (expiresAt !== null && expiresAt <= now) throw keyRefused('expired');
     if (keyId !== null && now - (this.#touchedAt.get(keyId) ?? 0) > LAST_USE_EVERY_MS) {
       this.#touchedAt.set(keyId, now);
-      this.#store
-        .transact('account', (tx) => tx.run(touchKey, { keyId, now }))
-        .catch((error: unknown) =>
-          this.#logger.warn({ err: error, keyId }, 'the last use of a key could not be stored'),
-        );
+      runAlone(this.#store, touchKey, { keyId, now }).catch((error: unknown) =>
+        this.#logger.warn({ err: error, keyId }, 'the last use of a key could not be stored'),
+      );
     }
     return verified;
   }

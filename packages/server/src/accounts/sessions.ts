@@ -9,7 +9,7 @@ import {
   sessionBySecret,
   touchSession,
 } from '../store/queries/sign-in.ts';
-import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+import { first, type Reads, runAlone, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { ConsoleTokenSigning } from './console-token-signing.ts';
 import { newSecretValue, secretValueHash } from './secret-value.ts';
@@ -56,7 +56,7 @@ export class Sessions {
     const { session_id: sessionId, owner_id: ownerId, created_at, used_at } = await this.get(secret);
     const now = Date.now();
     if (now - used_at > LAST_USE_EVERY_MS) {
-      const touched = await this.#store.transact('account', (tx) => tx.run(touchSession, { sessionId, now }));
+      const touched = await runAlone(this.#store, touchSession, { sessionId, now });
       if (touched === 0) throw new Refusal('session_ended');
     }
     const expiresAt = 1000 * Math.floor(Math.min(now + TOKEN_MS, created_at + SESSION_MS) / 1000);

@@ -4,6 +4,7 @@ import type { AdmissionRequest } from '../domain/admission/admission.ts';
 import type { ImportedTurn } from '../domain/chat/imported-turn.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId, OwnerId } from '../domain/ids.ts';
+import type { Answerer } from '../domain/question/question.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
@@ -18,6 +19,8 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly attachments: readonly RequestAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
   readonly history: readonly RequestTurn[];
+  /** Who sent the answers. Null if the request has none. */
+  readonly answeredBy: Answerer | null;
   /** See `Meta.shown`. */
   readonly shown?: Readonly<Record<string, unknown>>;
 }

@@ -6,7 +6,10 @@ import { storeImported } from '../chats/store-imported.ts';
 import type { Admit } from '../domain/admission/admission.ts';
 import { toDay } from '../domain/admission/allowance.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
-import { newChatKey, newId, newRunId, ownChatId } from '../domain/ids.ts';
+import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
+import type { Continuation } from '../domain/question/question.ts';
+import { parseQuestions } from '../domain/question/question-json.ts';
+import { toStoredAnswer } from '../domain/question/settle-questions.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type AdmittedRun, admittedRun } from '../domain/run/admitted-run.ts';
 import type { Meta, RunEvent } from '../domain/run/events.ts';
@@ -30,6 +33,7 @@ import {
   insertTransientChat,
   storeExtras,
 } from '../store/queries/admission.ts';
+import { settleAskedQuestion } from '../store/queries/asked-questions.ts';
 import { freeBlob } from '../store/queries/attachments.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { announceFile, storedPath } from '../store/queries/files.ts';
@@ -77,6 +81,36 @@ async function leaveToSweep(
     await referToBlob(tx, { integrationId, now }, blob);
     await tx.run(freeBlob, { blobKey: blob.blobKey, now });
   }
+}
+
+/** Records what became of the chat's questions. The chat's row is locked already. */
+async function settleAll(
+  tx: Tx,
+  { request, decision, now }: Reservation,
+  { runId: askingRunId, settlements }: Continuation,
+  { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
+): Promise<void> {
+  const { ownerId, answers, answeredBy } = request;
+  const questions = parseQuestions(decision.chat?.questionsJson ?? null)?.questions ?? [];
+  await Promise.all(
+    settlements.map((settlement) => {
+      const { questionId, callId } = settlement;
+      const question = questions.find((one) => one.questionId === questionId);
+      const isAnswered = answers !== null && answeredBy !== null;
+      return tx.run(settleAskedQuestion, {
+        question_id: questionId,
+        chat_key: chatKey,
+        run_id: askingRunId,
+        call_id_json: JSON.stringify(callId),
+        owner_id: ownerId,
+        asked_at: now,
+        question_json: question === undefined ? null : JSON.stringify(question),
+        settled_at: now,
+        answered_run_id: isAnswered ? runId : null,
+        answer_json: isAnswered ? JSON.stringify(toStoredAnswer(settlement, answers, answeredBy)) : null,
+      });
+    }),
+  );
 }
 
 const NO_TURNS: CompletionRequest['history'] = [];
@@ -199,6 +233,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   if (links !== null && (await links) !== null) {
     throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
   }
+  if (continuation !== null) await settleAll(tx, reservation, continuation, { chatKey, runId });
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
   if (chat !== null && chat.alias !== null && (await tx.run(bindAlias, { chatKey, alias: chat.alias })) !== 1) {
     throw new FactsChanged('The chat has another alias.');

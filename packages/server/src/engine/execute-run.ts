@@ -427,6 +427,7 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
     text,
     output,
     questions,
+    clientTools: run.clientTools,
     files,
     accepted,
     usage,

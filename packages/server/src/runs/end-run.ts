@@ -4,6 +4,7 @@ import type { ChangedFile } from '../domain/file/changed-file.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/model/prices.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
+import type { ClientTool } from '../domain/question/client-tool.ts';
 import type { OpenQuestions, Question } from '../domain/question/question.ts';
 import type { AttemptStart, RunIdentity } from '../domain/run/admitted-run.ts';
 import type { RunItem } from '../domain/run/events.ts';
@@ -38,6 +39,8 @@ export interface RunOutcome {
   readonly output: { readonly value: unknown } | null;
   /** The questions with which the run ends: only a completed run asks. */
   readonly questions: readonly Question[];
+  /** The tools that its request brought. They stay stored if the run asks: the run that continues may need them. */
+  readonly clientTools: readonly ClientTool[];
   /** The files that the run changed. */
   readonly files: readonly ChangedFile[];
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
@@ -84,7 +87,7 @@ function answeringAgent({ run, items }: RunOutcome): string {
  */
 export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record: EndRecord): Promise<Charge> {
   const now = Date.now();
-  const { run, status, text, questions, accepted, usage, steps } = outcome;
+  const { run, status, text, questions, clientTools, accepted, usage, steps } = outcome;
   const { runId, chatKey } = run;
   const { lastStep, chunks, lastEventId } = record;
   const errorCode = outcome.error?.code ?? null;
@@ -131,6 +134,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
     step: steps,
     structured: outcome.output === null ? 0 : 1,
     onlyStepJson: onlyStep,
+    clientToolsJson: open === null || clientTools.length === 0 ? null : JSON.stringify(clientTools),
     firstTokenMs: outcome.firstTokenMs,
     lastEventId,
     errorCode,
@@ -146,7 +150,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   const owner = { integration_id: run.integrationId, consumer_id: run.consumerId ?? NO_MEMBER };
   writes.push(finished, tx.run(deleteActiveRun, { ...owner, chat_key: chatKey, run_id: runId }));
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
-  if (open !== null) writes.push(recordQuestions(tx, chatKey, open));
+  if (open !== null) writes.push(recordQuestions(tx, { ...run, now }, open));
   if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
   writes.push(storeChunks(tx, runId, chunks));
   writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));

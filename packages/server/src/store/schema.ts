@@ -8,7 +8,8 @@ import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
 import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
-import type { AskedQuestionsTable, SharedRunsTable } from './fork-tables.ts';
+import type { SharedRunsTable } from './fork-tables.ts';
+import type { AskedQuestionsTable } from './question-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
@@ -249,8 +250,9 @@ export interface RunsTable {
   user_context_json: string | null;
   /** The run whose questions this one settles. It continues at the end of that one. */
   continues: Generated<RunId | null>;
-  /** What becomes of these questions (`Settlement`s), and the request's tools, until the run has ended. */
+  /** What becomes of these questions (`Settlement`s), until the run has ended. */
   answers_json: Generated<string | null>;
+  /** The request's tools, until the run has ended. If it ended with questions, until its chat is deleted. */
   client_tools_json: Generated<string | null>;
   /** What the request added to the run (`RunExtras`), until its chat is deleted. Null if it added nothing. */
   extras_json: Generated<string | null>;

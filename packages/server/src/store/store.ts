@@ -83,6 +83,19 @@ export interface Store extends AsyncDisposable {
    * durable transaction that is handed in later makes it durable. Absent if a store makes every commit durable.
    */
   transactEarly?(name: TransactionName, job: (tx: Tx) => Promise<unknown>): Promise<EarlyCommit>;
+  /**
+   * Commits one statement with its own message to the database, and resolves to the number of changed rows. Absent if one
+   * process owns the store.
+   */
+  runAlone?<P, R>(statement: Statement<P, R>, params: P): Promise<number>;
+}
+
+/**
+ * Runs one statement that belongs to no node and may be lost, such as the time of a last use. Its locks end with it, also if
+ * this process hangs or loses its connection: other nodes do not wait for them.
+ */
+export function runAlone<P, R>(store: Store, statement: Statement<P, R>, params: P): Promise<number> {
+  return store.runAlone?.(statement, params) ?? store.transact('account', (tx) => tx.run(statement, params));
 }
 
 /** A unique index refused the row. */

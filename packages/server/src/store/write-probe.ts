@@ -1,6 +1,6 @@
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import { touchInstallation } from './queries/accounts.ts';
-import type { Store } from './store.ts';
+import { runAlone, type Store } from './store.ts';
 
 /**
  * Finds out by a write whether the store accepts writes. Concurrent callers share one write, and its result is valid
@@ -32,12 +32,10 @@ export class WriteProbe {
   }
 
   #write(): Promise<boolean> {
-    const written = this.#store
-      .transact('account', (tx) => tx.run(touchInstallation, {}))
-      .then(
-        (rows) => rows === 1,
-        () => false,
-      );
+    const written = runAlone(this.#store, touchInstallation, {}).then(
+      (rows) => rows === 1,
+      () => false,
+    );
     return withTimeout(written, this.#patienceMs, () => false);
   }
 }

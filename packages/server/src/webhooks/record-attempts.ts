@@ -61,9 +61,9 @@ export async function recordAttempts(
     const end = toEnd(post.delivery.attempts + 1, outcome, now);
     if ((await tx.run(recordAttempt, { deliveryId, claimId, ...end })) === 0) continue;
     outcomes.push(end.status === 'pending' ? 'retried' : end.status);
-    const { endpoint_id: endpointId } = post.endpoint;
+    const { endpoint_id: endpointId, url } = post.endpoint;
     if (outcome.isDelivered) succeeded.add(endpointId);
-    else if (await noteFailed(tx, endpointId, outcome, now)) disabled.push(endpointId);
+    else if (await noteFailed(tx, { endpointId, url, now }, outcome)) disabled.push(endpointId);
   }
   for (const endpointId of succeeded) await tx.run(noteSuccess, { endpointId });
   return { outcomes, disabled };
@@ -83,13 +83,21 @@ function toEnd(attempts: number, outcome: AttemptOutcome, now: number) {
   };
 }
 
+/** At this address. */
+interface Failure {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly now: number;
+}
+
 /** Resolves to true if this failure disabled the endpoint. */
-async function noteFailed(tx: Tx, endpointId: string, { isGone }: AttemptOutcome, now: number): Promise<boolean> {
-  await tx.run(noteFailure, { endpointId, now });
+async function noteFailed(tx: Tx, failure: Failure, { isGone }: AttemptOutcome): Promise<boolean> {
+  const { endpointId, now } = failure;
+  await tx.run(noteFailure, failure);
   const disablement = isGone
     ? { reason: 'gone' as const, failingBefore: now }
     : { reason: 'failing' as const, failingBefore: now - FAILING_MS };
-  if ((await tx.run(disableEndpoint, { endpointId, ...disablement, now })) === 0) return false;
+  if ((await tx.run(disableEndpoint, { ...failure, ...disablement })) === 0) return false;
   await skipSome(tx, endpointId, now);
   return true;
 }

@@ -23,11 +23,12 @@ export async function updateEndpoint(
     const row = await findEndpoint(tx, integrationId, endpointId);
     const values = endpointValues(input, row, deps.allow);
     const active = Number(input.active ?? row.active === 1);
-    // An endpoint that is used again begins without its failures.
+    const { url, events, description_json: descriptionJson } = values;
+    // An endpoint that is used again, or has another address, begins without its failures.
     const isResumed = input.active === true;
     const disabledReason = isResumed ? null : row.disabled_reason;
-    const failingSince = isResumed && row.active === 0 ? null : row.failing_since;
-    const { url, events, description_json: descriptionJson } = values;
+    const beginsAgain = (isResumed && row.active === 0) || url !== row.url;
+    const failingSince = beginsAgain ? null : row.failing_since;
     await tx.run(updateRow, { endpointId, url, events, descriptionJson, active, disabledReason, failingSince, now });
     const hasMore = (active === 0 || url === null) && (await skipSome(tx, endpointId, now));
     return { endpoint: endpointJson(await findEndpoint(tx, integrationId, endpointId)), hasMore };

@@ -80,6 +80,6 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
     if (lost !== undefined) throw new SourceChanged('A blob of the chat was deleted.');
   }
   if (paths.length > 0) await tx.run(announceFiles, { chatKey, paths: jsonPaths(paths) });
-  if (questions !== null && fork.opensQuestions) await recordQuestions(tx, chatKey, questions);
+  if (questions !== null && fork.opensQuestions) await recordQuestions(tx, fork, questions);
   return attachments;
 }

@@ -1,4 +1,4 @@
-import { type ChatKey, newId, type RunId } from '../../domain/ids.ts';
+import { type ChatKey, type IntegrationId, newId, type RunId } from '../../domain/ids.ts';
 import type { OpenQuestions, Question } from '../../domain/question/question.ts';
 import { JOURNAL_FORMAT_WITH_ACTIONS, type StepOutcome } from '../../domain/run/step.ts';
 import { insertAskedQuestion } from '../../store/queries/asked-questions.ts';
@@ -44,14 +44,22 @@ async function readChain(reads: Reads, last: RunId): Promise<readonly RunId[]> {
 }
 
 /** Records where questions were opened, so that a question's id finds the chat. */
-export async function recordQuestions(tx: Tx, chatKey: ChatKey, { runId, questions }: OpenQuestions): Promise<void> {
+export async function recordQuestions(
+  tx: Tx,
+  chat: { readonly chatKey: ChatKey; readonly integrationId: IntegrationId; readonly now: number },
+  { runId, questions }: OpenQuestions,
+): Promise<void> {
+  const { chatKey, integrationId, now } = chat;
   await Promise.all(
-    questions.map(({ questionId, callId }) =>
+    questions.map((question) =>
       tx.run(insertAskedQuestion, {
-        question_id: questionId,
-        chat_key: chatKey,
-        run_id: runId,
-        call_id_json: JSON.stringify(callId),
+        questionId: question.questionId,
+        chatKey,
+        runId,
+        callIdJson: JSON.stringify(question.callId),
+        questionJson: JSON.stringify(question),
+        integrationId,
+        now,
       }),
     ),
   );

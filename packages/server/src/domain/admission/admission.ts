@@ -209,7 +209,7 @@ export function* decideAdmission(
   if (noHistory !== null) return noHistory;
 
   const open = parseQuestions(chat?.questionsJson ?? null);
-  const continuation = settleQuestions(open, request.answers);
+  const continuation = settleQuestions(open, request.answers, request.chatRules.answersAll);
   if (continuation instanceof Refusal) return { kind: 'refuse', refusal: continuation };
 
   const { entryPoints } = agency;

@@ -9,6 +9,8 @@ export interface ChatRules {
    * the whole conversation each time. With a client token they are refused with `token_forbidden` if the chat is new.
    */
   readonly historyIfNew: boolean;
+  /** A request that does not answer every open question of its chat is refused. */
+  readonly answersAll: boolean;
   /** A new chat is not listed and is deleted some days after its last run. */
   readonly isTransient: boolean;
   /**
@@ -28,6 +30,7 @@ export const OWN_CHAT_RULES: ChatRules = {
   registersMember: false,
   mustExist: false,
   historyIfNew: false,
+  answersAll: false,
   isTransient: false,
   afterRunId: null,
   replacesEnd: null,

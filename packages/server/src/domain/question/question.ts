@@ -45,3 +45,18 @@ export interface Continuation {
   readonly runId: RunId;
   readonly settlements: readonly Settlement[];
 }
+
+/** Who answered a question. */
+export interface Answerer {
+  readonly kind: 'person' | 'key' | 'client_token';
+  /** The id of a person, a key, or the member of a client token. Null for the key of `RUNWIRE_API_KEY`. */
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+/** The column `answer_json` of `asked_questions`. */
+export interface StoredAnswer {
+  readonly decision: 'approved' | 'declined' | 'output';
+  readonly reason: string | null;
+  readonly by: Answerer;
+}

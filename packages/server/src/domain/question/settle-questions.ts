@@ -1,5 +1,13 @@
 import { Refusal } from '../refusal.ts';
-import type { Continuation, OpenQuestions, Question, RequestAnswer, Settlement } from './question.ts';
+import type {
+  Answerer,
+  Continuation,
+  OpenQuestions,
+  Question,
+  RequestAnswer,
+  Settlement,
+  StoredAnswer,
+} from './question.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
@@ -34,11 +42,13 @@ const outputText = (output: unknown) => (typeof output === 'string' ? output : J
 
 /**
  * Decides what becomes of every open question. `answers` is null if the request has none: then the user has sent a new
- * message instead. Returns null if nothing was open and nothing was answered.
+ * message instead. With `answersAll`, a question without an answer is refused. Returns null if nothing was open and nothing
+ * was answered.
  */
 export function settleQuestions(
   open: OpenQuestions | null,
   answers: readonly RequestAnswer[] | null,
+  answersAll = false,
 ): Continuation | Refusal | null {
   const given = new Map((answers ?? []).map((answer) => [answer.questionId, answer]));
   const questions = open?.questions ?? [];
@@ -54,6 +64,11 @@ export function settleQuestions(
     }
   }
   if (open === null) return null;
+  const missing = questions.filter(({ questionId }) => !given.has(questionId));
+  if (answersAll && missing.length > 0) {
+    const ids = missing.map(({ questionId }) => `\`${questionId}\``).join(', ');
+    return invalid(`\`answers\` must name every open question of the chat; these are missing: ${ids}.`);
+  }
   const ifIgnored = answers === null ? IGNORED : DECLINED;
   return { runId: open.runId, settlements: questions.map((one) => settle(one, given.get(one.questionId), ifIgnored)) };
 }
@@ -66,4 +81,14 @@ function settle({ questionId, callId }: Question, answer: RequestAnswer | undefi
   if (approve === true) return { ...ids, verdict: 'approved', reason: reason ?? null };
   const hasReason = reason !== undefined && reason.trim() !== '';
   return { ...ids, verdict: 'declined', text: hasReason ? `Declined by the user: ${reason}` : DECLINED };
+}
+
+/** What is stored of an answer. A question without an answer beside answered ones is declined. */
+export function toStoredAnswer(
+  { questionId, verdict }: Settlement,
+  answers: readonly RequestAnswer[],
+  by: Answerer,
+): StoredAnswer {
+  const reason = answers.find((answer) => answer.questionId === questionId)?.reason ?? '';
+  return { decision: verdict, reason: reason.trim() === '' ? null : reason, by };
 }

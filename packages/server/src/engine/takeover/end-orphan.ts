@@ -151,6 +151,7 @@ export async function writeEnd(
     text,
     output: null,
     questions: [],
+    clientTools: [],
     files,
     // The attempt that ends the run calls no model, so only a journalled model step counts.
     accepted,

@@ -11,6 +11,7 @@ import { readRefreshes } from '../../domain/attachment/attachment-refresh.ts';
 import { checkSandboxFile } from '../../domain/file/sandbox-file.ts';
 import { chosenChatId, type OwnerId } from '../../domain/ids.ts';
 import { checkClientTools } from '../../domain/question/client-tool.ts';
+import type { Answerer } from '../../domain/question/question.ts';
 import { checkAnswers } from '../../domain/question/settle-questions.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { RequestTrace } from '../../domain/request-trace.ts';
@@ -34,6 +35,8 @@ export interface CompletionSource {
   readonly body: CompletionBody;
   readonly ownerId: OwnerId;
   readonly clientToken: ClientToken | null;
+  /** Null if the body has no answers. */
+  readonly answeredBy: Answerer | null;
   readonly images: ImageSource | null;
   readonly trace: RequestTrace;
 }
@@ -99,6 +102,7 @@ export function readCompletion(
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),
     answers,
+    answeredBy: source.answeredBy,
     clientTools,
     ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),

@@ -34,6 +34,6 @@ export function scheduledCompletion(
   // A stored request was validated when it arrived.
   const body = { ...request, apiIntegrationId: integrationId, message, usageRequestId } as CompletionBody;
   prepareCompletion(body);
-  const source = { body, ownerId, clientToken: null, images, trace: NO_TRACE };
+  const source = { body, ownerId, clientToken: null, answeredBy: null, images, trace: NO_TRACE };
   return { ...readCompletion(source, limits, fetchAllow), integrationId, usageRequestId, fingerprint };
 }

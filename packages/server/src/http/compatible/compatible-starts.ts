@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { JsonRefused, parseStrictJson } from '@runwire/lib/strict-json.ts';
 import type { FastifyRequest } from 'fastify';
+import { toAnswerer } from '../../accounts/answerer.ts';
 import type { Admission, RunAdmission } from '../../admission/admit-run.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import type { ClientToken } from '../../domain/account/caller.ts';
@@ -220,6 +221,7 @@ function toCompletion(
     fingerprint:
       given.usageRequestId === null ? null : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,
+    answeredBy: answers === null ? null : toAnswerer(request),
     clientTools,
     ignoredFields: [],
     refreshes: [],

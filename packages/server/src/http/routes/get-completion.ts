@@ -1,6 +1,7 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FetchAllow } from '@runwire/guarded-fetch/url-rules';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { toAnswerer } from '../../accounts/answerer.ts';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import type { RunId } from '../../domain/ids.ts';
@@ -43,7 +44,9 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
   };
   const read = (request: Request) => {
     const { body, principal, clientToken, inlineFiles: images } = request;
-    const source = { body, ownerId: principal.ownerId, clientToken, images, trace: toTrace(request) };
+    const { ownerId } = principal;
+    const answeredBy = body.answers === undefined ? null : toAnswerer(request);
+    const source = { body, ownerId, clientToken, answeredBy, images, trace: toTrace(request) };
     return readCompletion(source, deps.limits, deps.fetchAllow);
   };
   route(app, operations.getCompletionV2, complete, { prepareBody: prepareCompletion, read });

@@ -205,6 +205,7 @@ const END = {
     step: 1,
     structured: 0,
     onlyStepJson: null,
+    clientToolsJson: null,
     firstTokenMs: null,
     lastEventId: 2,
   },

@@ -61,6 +61,7 @@ const END = {
   step: 1,
   structured: 0,
   onlyStepJson: '["m",2,3,4,5]',
+  clientToolsJson: null,
   firstTokenMs: null,
   lastEventId: 9,
   errorCode: null,

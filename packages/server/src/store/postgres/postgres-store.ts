@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
@@ -140,6 +140,11 @@ export class PostgresStore implements Store {
     return this.#writer.transactEarly(name, job);
   }
 
+  async runAlone<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
+    if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
+    return (await this.#query(this.#statements.bound(statement, params))).rowCount ?? 0;
+  }
+
   async #repeatAlone(job: LoneJob): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -188,10 +193,14 @@ export class PostgresStore implements Store {
   }
 
   async #read<R>(query: QueryConfig): Promise<R[]> {
+    return (await this.#query(query)).rows as R[];
+  }
+
+  async #query(query: QueryConfig): Promise<QueryResult<QueryResultRow>> {
     const client = await this.#connected();
     let failed: unknown = null;
     try {
-      return (await client.query(query)).rows as R[];
+      return await client.query(query);
     } catch (error) {
       failed = translate(error);
       throw failed;

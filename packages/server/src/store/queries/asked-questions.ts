@@ -1,16 +1,61 @@
-import type { Kysely } from 'kysely';
+import { type Insertable, type Kysely, sql } from 'kysely';
 import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
+import type { AskedQuestionsTable } from '../question-tables.ts';
 import type { Schema } from '../schema.ts';
-import { insertInto, statement } from '../statement.ts';
+import { pickColumns, statement } from '../statement.ts';
+import { raw } from './raw.ts';
 
-/** Written again if the commit's outcome was unknown. */
-export const insertAskedQuestion = insertInto(
-  'asked_questions',
-  ['question_id', 'chat_key', 'run_id', 'call_id_json'],
-  {
-    unlessExists: ['question_id'],
-  },
+/** A question of a run that ends. Written again if the commit's outcome was unknown. */
+export interface OpenedQuestion {
+  readonly questionId: string;
+  readonly chatKey: ChatKey;
+  readonly runId: RunId;
+  readonly callIdJson: string;
+  readonly questionJson: string;
+  readonly integrationId: IntegrationId;
+  readonly now: number;
+}
+
+export const insertAskedQuestion = statement('insert asked question', (db, p: OpenedQuestion) =>
+  raw<never>(
+    db,
+    sql<never>`insert into asked_questions (question_id, chat_key, run_id, call_id_json, question_json, owner_id, asked_at)
+      select cast(${p.questionId} as text), cast(${p.chatKey} as text), cast(${p.runId} as text),
+        cast(${p.callIdJson} as text), cast(${p.questionJson} as text), owner_id, cast(${p.now} as bigint)
+      from integrations where integration_id = ${p.integrationId}
+      on conflict (question_id) do nothing`,
+  ),
 );
+
+/** What became of a question. A fork that a run makes and continues settles questions that were never listed as open. */
+export const settleAskedQuestion = statement(
+  'settle asked question',
+  (db, p: Required<Insertable<AskedQuestionsTable>>) =>
+    db
+      .insertInto('asked_questions')
+      .values(pickColumns(p, SETTLED_COLUMNS))
+      .onConflict((c) =>
+        c.column('question_id').doUpdateSet((eb) => ({
+          question_json: eb.ref('excluded.question_json'),
+          settled_at: eb.ref('excluded.settled_at'),
+          answered_run_id: eb.ref('excluded.answered_run_id'),
+          answer_json: eb.ref('excluded.answer_json'),
+        })),
+      ),
+);
+
+const SETTLED_COLUMNS = [
+  'question_id',
+  'chat_key',
+  'run_id',
+  'call_id_json',
+  'owner_id',
+  'asked_at',
+  'question_json',
+  'settled_at',
+  'answered_run_id',
+  'answer_json',
+] as const;
 
 export const deleteAskedQuestions = statement('delete asked questions', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('asked_questions').where('chat_key', '=', p.chatKey),

@@ -105,6 +105,8 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
   if (page.order === 'created' || isSmall) return getPage(chosen, page, column, 'chats.chat_key');
   const { before } = page;
   const hours = chosen
+    // As in the index.
+    .where('chats.updated_hour', 'is not', null)
     .$if(before !== null, (chats) => chats.where('chats.updated_hour', '<=', toHour(before?.createdAt ?? 0)))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_hour', '>=', toHour(updatedAfter ?? 0)));
   return getPage(hours.orderBy('chats.updated_hour', 'desc'), page, column, 'chats.chat_key');

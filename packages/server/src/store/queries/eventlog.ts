@@ -102,7 +102,7 @@ export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { cha
 export const deleteExtrasOfChat = statement('delete extras of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .updateTable('runs')
-    .set({ extras_json: null })
+    .set({ extras_json: null, client_tools_json: null })
     .where('run_id', 'in', ownRuns(db, p.chatKey))
-    .where('extras_json', 'is not', null),
+    .where((eb) => eb.or([eb('extras_json', 'is not', null), eb('client_tools_json', 'is not', null)])),
 );

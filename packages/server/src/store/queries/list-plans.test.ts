@@ -50,8 +50,8 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
   [/SEARCH chats USING [A-Z ]*PRIMARY KEY \(chat_key=\?\)/, chats({ member: { consumerId: 'ann', chatId: 'c1' } })],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
-  [/chats_updated \(integration_id=\? AND updated_hour<\?\)/, chats({}, 'updated')],
-  [/chats_updated \(integration_id=\?\)/, chats({}, 'updated', null)],
+  [/chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/, chats({}, 'updated')],
+  [/chats_updated \(integration_id=\? AND updated_hour>\?\)/, chats({}, 'updated', null)],
   [
     /chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/,
     chats({ updatedAfter: 1 }, 'updated'),
@@ -181,7 +181,7 @@ test('every filter of a list uses an index', async (t) => {
   }
 });
 
-test('ends of runs write no index, and later turns of a chat one', async (t) => {
+test('later turns of a chat and ends of runs write no index', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await embeddedStore(folder);
@@ -195,9 +195,10 @@ test('ends of runs write no index, and later turns of a chat one', async (t) => 
   await store[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(folder, 'test.db'));
   for (const { name, sql } of compiled) {
-    const steps = database.prepare(`explain ${sql}`).all();
-    // Chats are listed by their last change.
-    const indexes = name === growChat.name ? 1 : 0;
-    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1 + indexes, name);
+    const explained = database.prepare(`explain ${sql}`).all();
+    // After its own steps come those of its triggers, which run once an hour.
+    const triggers = explained.findIndex(({ addr }, index) => index > 0 && addr === 0);
+    const steps = triggers === -1 ? explained : explained.slice(0, triggers);
+    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
   }
 });

@@ -63,6 +63,7 @@ export const finishRun = statement(
       step: number;
       structured: number;
       onlyStepJson: string | null;
+      clientToolsJson: string | null;
       firstTokenMs: number | null;
       lastEventId: number;
       errorCode: string | null;
@@ -97,7 +98,7 @@ export const finishRun = statement(
         // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
         answers_json: null,
-        client_tools_json: null,
+        client_tools_json: p.clientToolsJson,
       }))
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)

@@ -201,22 +201,27 @@ export const noteSuccess = statement('note webhook success', (db, p: { endpointI
     .where('failing_since', 'is not', null),
 );
 
-export const noteFailure = statement('note webhook failure', (db, p: { endpointId: string; now: number }) =>
-  db
-    .updateTable('webhook_endpoints')
-    .set({ failing_since: p.now })
-    .where('endpoint_id', '=', p.endpointId)
-    .where('failing_since', 'is', null),
+/** What an endpoint's earlier address answers late does not count. */
+export const noteFailure = statement(
+  'note webhook failure',
+  (db, p: { endpointId: string; url: string; now: number }) =>
+    db
+      .updateTable('webhook_endpoints')
+      .set({ failing_since: p.now })
+      .where('endpoint_id', '=', p.endpointId)
+      .where('url', '=', p.url)
+      .where('failing_since', 'is', null),
 );
 
 /** Disables the endpoint if it answered 410, or if its failures began before `failingBefore`. */
 export const disableEndpoint = statement(
   'disable webhook endpoint',
-  (db, p: { endpointId: string; reason: DisabledReason; failingBefore: number; now: number }) =>
+  (db, p: { endpointId: string; url: string; reason: DisabledReason; failingBefore: number; now: number }) =>
     db
       .updateTable('webhook_endpoints')
       .set({ active: 0, disabled_reason: p.reason, updated_at: p.now })
       .where('endpoint_id', '=', p.endpointId)
+      .where('url', '=', p.url)
       .where('active', '=', 1)
       .where('failing_since', '<=', p.failingBefore),
 );

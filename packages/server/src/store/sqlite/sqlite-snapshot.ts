@@ -38,8 +38,11 @@ export class SqliteSnapshot implements BackupSource, AsyncDisposable {
   }
 }
 
+/** A trigger sets the hour of a chat. On PostgreSQL it is a computed column. */
+const COPIED_COLUMNS = "select name from pragma_table_info(?) where name <> 'updated_hour' order by cid";
+
 export function listColumns(database: DatabaseSync, table: string): string[] {
-  const rows = database.prepare('select name from pragma_table_info(?) order by cid').all(table);
+  const rows = database.prepare(COPIED_COLUMNS).all(table);
   return rows.map((row) => String(row.name));
 }
 

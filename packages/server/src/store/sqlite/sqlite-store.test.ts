@@ -285,6 +285,8 @@ test('a migration finds the run whose questions are open', async () => {
     ['asked', 'r1'],
     ['silent', null],
   ]);
+  const questions = database.prepare('select question_id, settled_at from asked_questions').all();
+  assert.deepEqual(questions.map(Object.values), [['q1', null]]);
   database.close();
 });
 
