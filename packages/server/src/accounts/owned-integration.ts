@@ -1,4 +1,5 @@
 import type { Caller } from '../domain/account/caller.ts';
+import { refuseOutside } from '../domain/account/role-refusals.ts';
 import type { Scope } from '../domain/account/scope.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -22,6 +23,7 @@ export class IntegrationOwnership {
 
   /** Returns what the integration's caller sees. */
   async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
+    refuseOutside(principal, integrationId);
     const ownerId = await this.#owners.get(integrationId, async () => {
       const row = await first(this.#reads.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
