@@ -52,6 +52,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     },
     createClientToken: { consumerId: 'a' },
     createOwner: { email: 'third@example.com' },
+    createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },

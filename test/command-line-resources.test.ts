@@ -128,6 +128,8 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
       ['members', 'adjustments', 'bob'],
       ['members', 'delete', 'bob', '--erase'],
       ['members', 'erasure', 'bob', '--json'],
+      ['people', 'invite', 'bo@example.com', '--role', 'viewer', '--json'],
+      ['people', 'list'],
     );
   assert.deepEqual(created, [0, 'plan\n', '']);
   assert.deepEqual([forked?.[1], dropped?.[2]], ['copy\n', 'The chat copy is deleted.\n']);

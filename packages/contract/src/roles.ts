@@ -139,6 +139,9 @@ export const operationRoles = {
 
 export type RoleOperation = keyof typeof operationRoles;
 
+/** What a key needs if that is more: with a key, the operation changes the first person of the owner. */
+export const keyRoles: Readonly<Partial<Record<RoleOperation, Role>>> = { updateMe: 'manager' };
+
 /**
  * Operations outside a path of an integration that a key with `integrations` may call. The integration in the body of the
  * first two is checked after the body; the list of integrations has only those of the key.

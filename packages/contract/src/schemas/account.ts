@@ -2,7 +2,8 @@ import { roles } from '../roles.ts';
 import { displayName, flag, named, nullable, oneOfStrings, strictObject, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
-const ROLE = '`viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.';
+const ROLE =
+  '`viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.';
 const role = (description: string) => oneOfStrings(roles, { description: `${description} ${ROLE}` });
 const integrations = () =>
   nullable(
@@ -109,7 +110,11 @@ export const PersonList = toList('PersonList', Person);
 export const CreatePersonRequest = named(
   'CreatePersonRequest',
   strictObject(
-    { email: email(), name: Type.Optional(nullable(displayName('Name of the person.'))), role: role('What the person may do.') },
+    {
+      email: email(),
+      name: Type.Optional(nullable(displayName('Name of the person.'))),
+      role: role('What the person may do.'),
+    },
     { description: 'The person to invite.' },
   ),
 );
@@ -184,7 +189,9 @@ export const Me = named(
     {
       ...owner,
       person: nullable(
-        Type.Object(person, { description: 'The person who is signed in. Null if the request was sent with an API key.' }),
+        Type.Object(person, {
+          description: 'The person who is signed in. Null if the request was sent with an API key.',
+        }),
       ),
       key: Type.Object(
         {

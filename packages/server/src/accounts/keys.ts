@@ -179,7 +179,12 @@ export class Keys {
     const rows = await store.reads.query(listKeys(principal.ownerId, creatorId, page));
     const opaque = hasOpaqueKey && principal.administrator && creatorId === null && query.cursor === undefined;
     const shown = await Promise.all(rows.map((row) => this.#show(signing, row)));
-    return pageOfRows(opaque ? [{ at: NEWEST, json: OPAQUE_KEY }, ...shown] : shown, limit, cursorBy(({ at }) => at), ({ json }) => json);
+    return pageOfRows(
+      opaque ? [{ at: NEWEST, json: OPAQUE_KEY }, ...shown] : shown,
+      limit,
+      cursorBy(({ at }) => at),
+      ({ json }) => json,
+    );
   }
 
   /** The key is made again for its last characters, because the store does not have it. */

@@ -19,7 +19,7 @@ import type { AccountChanges } from './accounts-version.ts';
 import { confirmCaller } from './confirm-caller.ts';
 import { firstPerson } from './first-person.ts';
 import type { KeySigning } from './key-signing.ts';
-import { keyCreator, signKey } from './keys.ts';
+import { signKey } from './keys.ts';
 import { removePerson } from './remove-person.ts';
 import { newSetUpLink } from './set-up-links.ts';
 import { refuseTaken, storedEmail } from './stored-email.ts';
@@ -52,7 +52,12 @@ export class Owners {
     const ownerId = newOwnerId();
     const email = storedEmail(input.email);
     const personId = firstPersonId(ownerId);
-    const key = await signKey(this.#signing, { ownerId, name: 'first', expiresAt: null, createdBy: keyCreator(principal) });
+    const key = await signKey(this.#signing, {
+      ownerId,
+      name: 'first',
+      expiresAt: null,
+      createdBy: null,
+    });
     const link = newSetUpLink(personId);
     await this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, 'manager');

@@ -12,14 +12,15 @@ import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { confirmCaller } from './confirm-caller.ts';
-import { removePerson } from './remove-person.ts';
 import { refuseWhileUpgrading } from './refuse-while-upgrading.ts';
+import { removePerson } from './remove-person.ts';
 import { newSetUpLink } from './set-up-links.ts';
 import { storePerson } from './store-person.ts';
 import { refuseTaken, storedEmail } from './stored-email.ts';
 
 const nameOf = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
-const toNameJson = (name: string | null | undefined) => (name === undefined || name === null ? null : JSON.stringify(name));
+const toNameJson = (name: string | null | undefined) =>
+  name === undefined || name === null ? null : JSON.stringify(name);
 
 function personJson(row: PersonRow) {
   return {
@@ -95,7 +96,6 @@ export class People {
   async updateSelf(principal: Principal, input: UpdateMeRequest): Promise<Principal> {
     const { person, ownerId } = principal;
     const needed = person === null ? 'manager' : 'viewer';
-    refuseBelow(principal.role, needed);
     return this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, needed);
       const row = await first(tx.all(personById, { personId: person?.personId ?? firstPersonId(ownerId) }));
@@ -154,7 +154,8 @@ async function change(
 async function changeOwner(tx: Tx, ownerId: OwnerId, { email, name }: UpdateMeRequest) {
   const owner = await first(tx.all(ownerById, { ownerId }));
   if (owner === undefined) throw new Refusal('owner_not_found');
-  if (email !== undefined) throw new Refusal('person_not_found', 'The first person of the owner was removed; change another person.');
+  if (email !== undefined)
+    throw new Refusal('person_not_found', 'The first person of the owner was removed; change another person.');
   const nameJson = name === undefined ? owner.name_json : toNameJson(name);
   await tx.run(updateOwner, { ownerId, email: owner.email, nameJson });
   return { email: owner.email, name: nameOf(nameJson) };

@@ -28,7 +28,11 @@ export function newSession(personId: PersonId) {
     secret_hash: secretValueHash(secret),
     created_at: Date.now(),
   };
-  return { secret, store: (tx: Tx) => tx.run(insertSession, row) };
+  const store = async (tx: Tx) => {
+    await tx.run(insertSession, row);
+    await tx.run(touchPerson, { personId, now: row.created_at });
+  };
+  return { secret, store };
 }
 
 /** The sessions of people who signed in to the console. `secret` is the cookie's value; null if there is none. */
@@ -54,7 +58,13 @@ export class Sessions {
 
   /** Makes a console token. It counts as the person until it expires or the session ends. */
   async token(secret: string | null): Promise<{ readonly token: string; readonly expiresAt: string }> {
-    const { session_id: sessionId, person_id: personId, owner_id: ownerId, created_at, used_at } = await this.get(secret);
+    const {
+      session_id: sessionId,
+      person_id: personId,
+      owner_id: ownerId,
+      created_at,
+      used_at,
+    } = await this.get(secret);
     const now = Date.now();
     if (now - used_at > LAST_USE_EVERY_MS) {
       const touched = await runAlone(this.#store, touchSession, { sessionId, now });

@@ -15,8 +15,8 @@ import { checkPassword, type HashCost, type Hashing, PasswordTurns } from './pas
 import { secretValueHash } from './secret-value.ts';
 import { newSession, type Sessions } from './sessions.ts';
 import { SignInLimits } from './sign-in-limits.ts';
-import { refuseTaken, storedEmail } from './stored-email.ts';
 import { storePerson } from './store-person.ts';
+import { refuseTaken, storedEmail } from './stored-email.ts';
 
 export interface SignInDeps {
   readonly store: Store;

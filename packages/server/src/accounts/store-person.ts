@@ -11,5 +11,6 @@ export async function storePerson(
   await tx.run(updatePerson, person);
   const { owner_id: ownerId, email, name_json: nameJson } = person;
   if (person.person_id !== firstPersonId(ownerId)) return;
-  if ((await first(tx.all(ownerById, { ownerId }))) !== undefined) await tx.run(updateOwner, { ownerId, email, nameJson });
+  if ((await first(tx.all(ownerById, { ownerId }))) !== undefined)
+    await tx.run(updateOwner, { ownerId, email, nameJson });
 }

@@ -1,4 +1,4 @@
-import { operationRoles, type Role, type RoleOperation, scopedKeyOperations } from '@runwire/contract';
+import { keyRoles, operationRoles, type Role, type RoleOperation, scopedKeyOperations } from '@runwire/contract';
 import type { Operation, OperationId } from '@runwire/contract/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/account/caller.ts';
@@ -11,7 +11,8 @@ const ROLES: Readonly<Record<OperationId | RoleOperation, Role | null>> = operat
 /** Throws if the table of roles lacks the operation, or has one that needs no key. Called when a route is registered. */
 export function requireRoleEntry({ operationId, auth }: Operation): void {
   const needed: Role | null | undefined = ROLES[operationId as RoleOperation];
-  if (needed === undefined || auth !== (needed !== null)) throw new Error(`The table of roles is wrong for ${operationId}.`);
+  if (needed === undefined || auth !== (needed !== null))
+    throw new Error(`The table of roles is wrong for ${operationId}.`);
 }
 
 /**
@@ -24,7 +25,9 @@ export function checkRole(
   { params }: Pick<FastifyRequest, 'params'>,
 ): void {
   if (clientToken !== null) return;
-  refuseBelow(principal.role, ROLES[operationId as RoleOperation] ?? 'manager');
+  const id = operationId as RoleOperation;
+  const needed = (principal.person === null ? keyRoles[id] : undefined) ?? ROLES[id];
+  refuseBelow(principal.role, needed ?? 'manager');
   if (principal.integrations === null) return;
   const { apiIntegrationId } = (params ?? {}) as { readonly apiIntegrationId?: string };
   if (apiIntegrationId !== undefined) refuseOutside(principal, apiIntegrationId);

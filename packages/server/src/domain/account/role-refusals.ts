@@ -4,7 +4,10 @@ import type { Principal } from './principal.ts';
 
 export function refuseBelow(role: Role, needed: Role): void {
   if (includesRole(role, needed)) return;
-  throw new Refusal('role_forbidden', `This needs the role \`${needed}\`; yours is \`${role}\`. Ask a manager of the owner.`);
+  throw new Refusal(
+    'role_forbidden',
+    `This needs the role \`${needed}\`; yours is \`${role}\`. Ask a manager of the owner.`,
+  );
 }
 
 type Reach = Pick<Principal, 'integrations'>;

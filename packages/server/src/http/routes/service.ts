@@ -28,7 +28,9 @@ export interface ServiceRoutesDeps {
   /** The MCP servers of an agency. */
   readonly mcpStates: (agency: string) => readonly McpState[];
   /** Resolves to undefined if the run does not exist. */
-  readonly findRun: (runId: string) => Promise<{ readonly owner_id: string; readonly integration_id: string } | undefined>;
+  readonly findRun: (
+    runId: string,
+  ) => Promise<{ readonly owner_id: string; readonly integration_id: string } | undefined>;
   /** Rejects, or returns what is missing, while the server cannot accept requests. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;

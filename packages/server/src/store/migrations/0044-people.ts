@@ -21,11 +21,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('last_seen_at', 'bigint')
     .modifyEnd(clustered)
     .execute();
-  await db.schema
-    .createIndex('people_list')
-    .on('people')
-    .columns(['owner_id', 'created_at', 'person_id'])
-    .execute();
+  await db.schema.createIndex('people_list').on('people').columns(['owner_id', 'created_at', 'person_id']).execute();
   await sql`insert into people (person_id, owner_id, email, name_json, role, created_at, last_seen_at)
     select o.owner_id, o.owner_id, o.email, o.name_json, 'manager', o.created_at,
       (select max(s.used_at) from sessions s where s.owner_id = o.owner_id) from owners o`.execute(db);

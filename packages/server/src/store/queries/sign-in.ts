@@ -1,7 +1,9 @@
+import type { Kysely } from 'kysely';
 import type { OwnerId, PersonId } from '../../domain/ids.ts';
+import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, sameAs, statement } from '../statement.ts';
 
-type Db = Parameters<(typeof sessionById)['build']>[0];
+type Db = Kysely<Schema>;
 
 /** Returns no row if the person has no password. */
 export const passwordByEmail = statement('password by email', (db, p: { email: string }) =>
