@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { operations } from '@runwire/contract/schemas';
+import { Keys } from '@runwire/server/src/accounts/keys.ts';
+import { People } from '@runwire/server/src/accounts/people.ts';
 import { type ApiClient, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { ConsolePage } from './support/console-page.ts';
@@ -242,3 +244,18 @@ function tests(store: StoreName): void {
     assert.deepEqual(await new ConsolePage(rig.server.url).signIn(eve.email), [401, 'invalid_sign_in']);
   });
 }
+
+test('restricted people and keys are refused while a node of an earlier version is alive', async (t) => {
+  cites(t, 'contract-28-earlier-nodes');
+  const earlierNodes = { areAlive: () => true };
+  const principal = { role: 'manager', ownerId: 'own_1' } as unknown as Parameters<Keys['create']>[0];
+  const keys = new Keys({ earlierNodes } as unknown as ConstructorParameters<typeof Keys>[0]);
+  const people = new People(undefined as never, undefined as never, earlierNodes);
+  for (const refusedOne of [
+    keys.create(principal, { role: 'viewer' }),
+    keys.create(principal, { integrations: ['one'] }),
+    people.create(principal, { email: 'a@example.com', role: 'developer' }),
+    people.update(principal, 'per_1', { role: 'viewer' }),
+  ])
+    await assert.rejects(refusedOne, { code: 'unavailable' });
+});

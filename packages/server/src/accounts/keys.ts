@@ -11,7 +11,6 @@ import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import {
   firstOwner,
   insertKey,
-  integrationById,
   type KeyRow,
   keyById,
   listKeys,
@@ -25,6 +24,7 @@ import type { AccountChanges } from './accounts-version.ts';
 import { confirmCaller } from './confirm-caller.ts';
 import { parseIntegrations } from './key-integrations.ts';
 import type { KeySigning } from './key-signing.ts';
+import { requireOwned } from './owned-integration.ts';
 import { refuseWhileUpgrading } from './refuse-while-upgrading.ts';
 
 /** The position before every key. */
@@ -160,11 +160,7 @@ export class Keys {
     const key = await signKey(signing, { ownerId, name, expiresAt, role, integrations, createdBy });
     await changes.change(async (tx) => {
       await confirmCaller(tx, principal, role === 'manager' ? 'manager' : 'developer');
-      for (const integrationId of integrations ?? []) {
-        const integration = await first(tx.all(integrationById, { integrationId }));
-        if (integration === undefined) throw new Refusal('integration_not_found');
-        if (integration.owner_id !== ownerId) throw new Refusal('integration_forbidden');
-      }
+      await requireOwned(tx, principal, integrations ?? []);
       await key.store(tx);
     });
     return key.created;
