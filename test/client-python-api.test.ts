@@ -40,7 +40,7 @@ assert fork["forkedFrom"] == {"chatId": "c1", "runId": run_id}
 try:
     await all.questions.answer("c3", answers=[{"questionId": "qst_1", "approve": True}])
     assert False
-except runwire.InvalidRequestError as error:
+except InvalidRequestError as error:
     assert error.code == "question_not_pending"
 await all.chats.delete(fork["chatId"])
 assert (await all.chats.get("c2"))["title"] == "Two"

@@ -4,6 +4,7 @@ import { defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/a
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { eventually } from './support/eventually.ts';
 import { calls, play, say, type Turn } from './support/play.ts';
 import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -98,6 +99,14 @@ function tests(store: StoreName): void {
     assert.deepEqual([...page.items, ...rest.items], items);
     assert.equal(rest.nextCursor, null);
     assert.equal((await owner.api.get(`/v2/questions?state=all&cursor=${page.nextCursor}`)).body.code, 'invalid_cursor');
+    // A question that an earlier version asked is only in its chat, and ends there if such a node settles it.
+    const set = (table: string, values: string, where: string) =>
+      askStore(rig.server.dataDir, `update ${table} set ${values} where ${where}`);
+    await set('asked_questions', 'question_json = null', `question_id = '${question.question_id}'`);
+    assert.deepEqual((await listed()).items, items);
+    await set('chats', 'questions_json = null, asking_run_id = null', `chat_id = 'd'`);
+    assert.deepEqual((await listed()).items, items.slice(1));
+    assert.deepEqual((await listed('?state=all')).items, items.slice(1));
     // A deleted chat and a deleted integration have no questions.
     await owner.api.delete(below('/chats/c'));
     await owner.api.delete(`/v2/integrations/${other}`);
