@@ -104,7 +104,7 @@ function tests(store: StoreName): void {
       askStore(rig.server.dataDir, `update ${table} set ${values} where ${where}`);
     await set('asked_questions', 'question_json = null', `question_id = '${question.question_id}'`);
     assert.deepEqual((await listed()).items, items);
-    await set('chats', 'questions_json = null, asking_run_id = null', `chat_id = 'd'`);
+    await set('chats', 'questions_json = null, asking_run_id = null', `integration_id = '${other}'`);
     assert.deepEqual((await listed()).items, items.slice(1));
     assert.deepEqual((await listed('?state=all')).items, items.slice(1));
     // A deleted chat and a deleted integration have no questions.
