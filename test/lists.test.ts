@@ -63,10 +63,16 @@ function tests(store: StoreName): void {
     assert.deepEqual([head.encoding, head.length, head.bytes.length], ['br', whole.length, 0]);
     assert.equal((await ask('/healthz', 'br')).vary, undefined);
     const name = 'n'.repeat(200);
-    const wide = { origins: Array.from({ length: 10 }, (_, i) => `https://${i}.${'o'.repeat(60)}.${'p'.repeat(60)}.example`) };
+    const wide = {
+      origins: Array.from({ length: 10 }, (_, i) => `https://${i}.${'o'.repeat(60)}.${'p'.repeat(60)}.example`),
+    };
     assert.equal((await api.put(`/v2/integrations/${id}/members/ann`, { name })).status, 201);
     const token = await ask(`/v2/integrations/${id}/client_tokens`, 'br', 'POST', { consumerId: 'ann', ...wide });
-    const path = await upload(api, JSON.stringify(metadata), { apiIntegrationId: id, filename: 'a.json', contentType: 'application/json' });
+    const path = await upload(api, JSON.stringify(metadata), {
+      apiIntegrationId: id,
+      filename: 'a.json',
+      contentType: 'application/json',
+    });
     const file = await ask(`/v2/integrations/${id}/files/content?path=${path}`, 'br');
     const run = await ask('/get_completion_v2', 'br', 'POST', { apiIntegrationId: id, message: 'Hi '.repeat(1000) });
     for (const answer of [token, file, run]) {

@@ -98,7 +98,10 @@ function tests(store: StoreName): void {
     const rest = await listed(`?limit=1&cursor=${page.nextCursor}`);
     assert.deepEqual([...page.items, ...rest.items], items);
     assert.equal(rest.nextCursor, null);
-    assert.equal((await owner.api.get(`/v2/questions?state=all&cursor=${page.nextCursor}`)).body.code, 'invalid_cursor');
+    assert.equal(
+      (await owner.api.get(`/v2/questions?state=all&cursor=${page.nextCursor}`)).body.code,
+      'invalid_cursor',
+    );
     // A question that an earlier version asked is only in its chat, and ends there if such a node settles it.
     const set = (table: string, values: string, where: string) =>
       askStore(rig.server.dataDir, `update ${table} set ${values} where ${where}`);
@@ -114,7 +117,13 @@ function tests(store: StoreName): void {
   });
 
   test('answers continue the run as its request began it, once', async (t) => {
-    cites(t, 'contract-26-answers', 'contract-26-answers-request', 'contract-26-answers-repeat', 'contract-26-answered');
+    cites(
+      t,
+      'contract-26-answers',
+      'contract-26-answers-request',
+      'contract-26-answers-repeat',
+      'contract-26-answered',
+    );
     const made = play(rig, { Lead: [asks(5), say('Paid.')] });
     await owner.api.put(below('/members/ann'), {});
     const asked = await run({ consumerId: 'ann', clientTools: PICK, instructions: 'Be brief.' });

@@ -29,7 +29,9 @@ function addListCommand(questions: CliCommand, { env }: Context): void {
     .command('list')
     .explain({
       summary: 'list the questions of all chats, the newest first',
-      details: ['Questions of all your integrations. `all` also lists those that a new message left without an answer.'],
+      details: [
+        'Questions of all your integrations. `all` also lists those that a new message left without an answer.',
+      ],
       examples: ['runwire questions list', 'runwire questions list --state answered'],
     })
     .addOption(

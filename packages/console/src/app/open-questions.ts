@@ -14,7 +14,9 @@ const openCountQuery = queryOptions({
   queryKey: [...QUESTIONS_KEY, 'count'],
   queryFn: ({ queryKey, signal }) =>
     measured(queryKey, async () => {
-      const { items, nextCursor } = await api().questions.list({ state: 'open', limit: MAX_COUNTED }, { signal }).page();
+      const { items, nextCursor } = await api()
+        .questions.list({ state: 'open', limit: MAX_COUNTED }, { signal })
+        .page();
       return nextCursor === null ? String(items.length) : `${items.length}+`;
     }),
   refetchInterval: ({ queryKey }) => pollMs([queryKey], REFETCH_MS),

@@ -51,7 +51,10 @@ export const AnswerQuestionsRequest = named(
   'AnswerQuestionsRequest',
   strictObject(
     {
-      answers: Type.Array(ref(Answer), { maxItems: 64, description: 'One answer for every open question of the chat.' }),
+      answers: Type.Array(ref(Answer), {
+        maxItems: 64,
+        description: 'One answer for every open question of the chat.',
+      }),
       message: Type.Optional(
         text('A message that the agent reads after the answers. May be empty.', { maxLength: 1_000_000 }),
       ),

@@ -18,7 +18,8 @@ export const SandboxFile = named(
 );
 
 /** A blank id "counts as missing" (`contract-4-blank-attribution`), so the schema accepts it and admission decides. */
-export const idThatMayBeBlank = (description: string) => text(description, { maxLength: 256, pattern: noControlCharacters });
+export const idThatMayBeBlank = (description: string) =>
+  text(description, { maxLength: 256, pattern: noControlCharacters });
 
 // Ajv throws on `nullable` without `type`, so one of the variants allows null.
 export const userContext = () =>

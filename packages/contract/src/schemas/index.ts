@@ -11,7 +11,7 @@ export {
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
-export { AnswerQuestionsRequest, AnsweringRun, AskedQuestion, AskedQuestionList } from './asked-question.ts';
+export { AnsweringRun, AnswerQuestionsRequest, AskedQuestion, AskedQuestionList } from './asked-question.ts';
 export { Attachment, FileAttachment, ImageAttachment } from './attachment.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';

@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AnswerQuestionsRequest, GetCompletionV2Request, namedSchemas, type Operation, ScheduleRequest } from '@runwire/contract/schemas';
+import {
+  AnswerQuestionsRequest,
+  GetCompletionV2Request,
+  namedSchemas,
+  type Operation,
+  ScheduleRequest,
+} from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
 

@@ -11,7 +11,7 @@ type ShownQuestion = Pick<Question, 'questionId' | 'kind' | 'agent' | 'tool' | '
 interface QuestionsProps {
   readonly questions: readonly ShownQuestion[];
   /** If it rejects, the form can be sent again. */
-  readonly onAnswer: (answers: readonly Answer[]) => void | Promise<unknown>;
+  readonly onAnswer: (answers: readonly Answer[]) => unknown;
 }
 
 /** A correction declines the call, and its reason tells the agent what to change. */

@@ -1,4 +1,4 @@
-import { AnswerQuestionsRequest, AnsweringRun, AskedQuestionList } from '../asked-question.ts';
+import { AnsweringRun, AnswerQuestionsRequest, AskedQuestionList } from '../asked-question.ts';
 import { oneOfStrings, ref, text } from '../kit.ts';
 import {
   bodyRefusals,
@@ -17,7 +17,8 @@ export const listQuestions = operation({
   method: 'GET',
   path: '/v2/questions',
   summary: 'List the questions of all chats, newest first',
-  description: 'The questions of all integrations of the owner. Questions end with their chat: a deleted chat has none.',
+  description:
+    'The questions of all integrations of the owner. Questions end with their chat: a deleted chat has none.',
   tags: ['Questions'],
   auth: true,
   query: Type.Object({
@@ -40,7 +41,7 @@ export const answerQuestions = operation({
   operationId: 'answerQuestions',
   method: 'POST',
   path: `${integrationPath}/chats/:chatId/answers`,
-  summary: 'Answer the open questions of a chat',
+  summary: 'Send answers to the open questions of a chat',
   description:
     'Starts the run that continues, for the member of the chat, with the `clientTools` and `instructions` of the run that ' +
     'asked. `answers` must name every open question. Read the run at `…/runs/{runId}/events`, or do not: it continues ' +

@@ -56,8 +56,7 @@ export function runSettings(
   return {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
     // A run that starts without a reader has none to lose.
-    onDisconnect:
-      isScheduleRequestId(usageRequestId) || extras.startsUnread === true ? 'continue' : row.on_disconnect,
+    onDisconnect: isScheduleRequestId(usageRequestId) || extras.startsUnread === true ? 'continue' : row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
     model: row.integration_model,
     files,

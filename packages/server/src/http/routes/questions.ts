@@ -33,7 +33,8 @@ export function questionRoutes(app: FastifyInstance, deps: QuestionRoutesDeps): 
     const { answers, message = '', user_context } = request.body;
     const { apiIntegrationId } = request.params;
     const usageRequestId = toRequestId(request.body);
-    const body = { apiIntegrationId, message, answers, user_context, usageRequestId };
+    const context = user_context === undefined ? {} : { user_context };
+    const body = { apiIntegrationId, message, answers, usageRequestId, ...context };
     const { ownerId } = request.principal;
     const answeredBy = toAnswerer(request);
     const source = { body, ownerId, clientToken: null, answeredBy, images: null, trace: toTrace(request) };
