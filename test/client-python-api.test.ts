@@ -133,7 +133,7 @@ describe('the Python client and the API', { skip: (await missingService('python'
       };
       assert.deepEqual(await python.run(EVERYTHING, given(kind, { url: proxy.url })), {
         ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
-        ...{ nodes: 1, webhooks: 1, deliveries: 3, schedules: 1, ticks: 0 },
+        ...{ nodes: 1, webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0 },
       });
       const missed = Object.values(operations)
         .filter(({ auth, method, path }) => {

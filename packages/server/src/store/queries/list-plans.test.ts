@@ -204,11 +204,14 @@ test('later turns of a chat and ends of runs write no index', async (t) => {
   });
   await store[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(folder, 'test.db'));
+  // It has only rows of chats with open questions, so nothing is written for others.
+  const { rootpage } = database.prepare(`select rootpage from sqlite_master where name = 'chats_waiting'`).get() ?? {};
   for (const { name, sql } of compiled) {
     const explained = database.prepare(`explain ${sql}`).all();
     // After its own steps come those of its triggers, which run once an hour.
     const triggers = explained.findIndex(({ addr }, index) => index > 0 && addr === 0);
     const steps = triggers === -1 ? explained : explained.slice(0, triggers);
-    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
+    const opened = steps.filter(({ opcode, p2 }) => opcode === 'OpenWrite' && p2 !== rootpage);
+    assert.equal(opened.length, 1, name);
   }
 });
