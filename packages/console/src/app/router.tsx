@@ -174,13 +174,6 @@ const webhookDelivery = createRoute({
   component: lazyPage(() => import('../pages/webhooks/delivery-page.tsx'), 'DeliveryPage'),
 });
 
-const approvals = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/approvals',
-  validateSearch: searchFields('tab'),
-  component: lazyPage(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
-});
-
 const agencies = createRoute({
   getParentRoute: () => signedIn,
   path: '/agencies',
@@ -253,7 +246,6 @@ export const router = createRouter({
       webhooks,
       webhookEndpoint,
       webhookDelivery,
-      approvals,
       agencies,
       agency,
       keys,

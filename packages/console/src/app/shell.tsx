@@ -4,7 +4,6 @@ import { useEffect, useRef } from 'react';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { notify } from '../ui/toasts.tsx';
 import { apiUrl, consoleUrl } from './addresses.ts';
-import { useOpenQuestions } from './open-questions.ts';
 import { leaveSession } from './person.ts';
 import { integrationsQuery, meQuery } from './queries.ts';
 import { signOut } from './session.ts';
@@ -12,7 +11,6 @@ import { signOut } from './session.ts';
 /** The frame of all pages after signing in: the menu, and the page in it. */
 export function Shell() {
   const side = useRef<HTMLElement>(null);
-  const openQuestions = useOpenQuestions();
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   // The whole address, because the pages have a `<base>`.
   const address = useRouterState({ select: ({ location }) => location.publicHref.replace(/#.*$/, '') });
@@ -27,12 +25,11 @@ export function Shell() {
         <Brand />
         <button type="button" className="button" popoverTarget="menu">
           Menu
-          <OpenCount count={openQuestions} />
         </button>
       </header>
       <aside ref={side} id="menu" className="side" popover="auto">
         <Brand />
-        <Navigation openQuestions={openQuestions} />
+        <Navigation />
         <Profile />
       </aside>
       <main id="main" className="main">
@@ -63,7 +60,7 @@ const SECTIONS = [
   { title: 'Webhooks', to: '/integrations/$integration/webhooks' },
 ] as const;
 
-function Navigation({ openQuestions }: { readonly openQuestions: string }) {
+function Navigation() {
   const { data: me } = useQuery(meQuery);
   const { integration } = useParams({ strict: false });
   return (
@@ -72,12 +69,6 @@ function Navigation({ openQuestions }: { readonly openQuestions: string }) {
         <li>
           <Link to="/integrations" activeOptions={{ exact: true }}>
             Integrations
-          </Link>
-        </li>
-        <li>
-          <Link to="/approvals" activeOptions={{ includeSearch: false }} className="nav-counted">
-            Approvals
-            <OpenCount count={openQuestions} />
           </Link>
         </li>
         <li>
@@ -91,17 +82,6 @@ function Navigation({ openQuestions }: { readonly openQuestions: string }) {
       </ul>
       {integration !== undefined && <IntegrationSections integration={integration} />}
     </nav>
-  );
-}
-
-/** How many questions are open. Nothing if none is. */
-function OpenCount({ count }: { readonly count: string }) {
-  if (count === '') return null;
-  return (
-    <span className="badge badge-warn">
-      {count}
-      <span className="visually-hidden"> open</span>
-    </span>
   );
 }
 

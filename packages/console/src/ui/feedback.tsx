@@ -55,8 +55,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   dead: 'bad',
   pending: 'active',
   delivered: 'good',
-  approved: 'good',
-  declined: 'warn',
 };
 
 interface StatusProps {
