@@ -30,7 +30,7 @@ function addListCommand(questions: CliCommand, { env }: Context): void {
     .explain({
       summary: 'list the questions of all chats, the newest first',
       details: [
-        'Questions of all your integrations. `all` also lists those that a new message left without an answer.',
+        'Questions of all your integrations. `all` also lists questions that a new message left without an answer.',
       ],
       examples: ['runwire questions list', 'runwire questions list --state answered'],
     })

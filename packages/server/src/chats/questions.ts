@@ -16,7 +16,7 @@ export interface QuestionQuery extends LargeListQuery {
   readonly state?: QuestionState;
 }
 
-/** What the request that continues after answers has in common with the one that asked. */
+/** What a request with answers has of the request whose run asked. */
 export interface AskingRequest {
   readonly chatId: ChatId;
   readonly consumerId: string | null;
@@ -46,7 +46,7 @@ export class Questions {
     });
   }
 
-  /** Throws `chat_not_found`. If no question is open, the request has nothing of the one that asked. */
+  /** Throws `chat_not_found`. If no question is open, there are neither tools nor instructions. */
   async askingRequest(integrationId: IntegrationId, requested: string): Promise<AskingRequest> {
     const chat = await chatRow(this.#reads, wholeIntegration(integrationId), requested);
     const open = parseQuestions(chat.questions_json);
@@ -75,14 +75,14 @@ function questionItem(row: QuestionRow): string {
     consumerId: row.consumer_id,
     runId: row.run_id,
     askedAt: iso(row.asked_at),
-    state: stateOf(row),
+    state: toState(row),
     decision: answer?.decision ?? null,
     reason: answer?.reason ?? null,
     answeredBy: answer === null ? null : { ...answer.by, at: iso(row.settled_at) },
   });
 }
 
-function stateOf(row: QuestionRow): 'open' | 'answered' | 'unanswered' {
+function toState(row: QuestionRow): 'open' | 'answered' | 'unanswered' {
   if (row.is_open === 1) return 'open';
   return row.answer_json === null ? 'unanswered' : 'answered';
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The list of answered questions does not read those that a new message left without an answer. */
+/** The list of answered questions does not read questions that a new message left without an answer. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('asked_questions_answered')
