@@ -87,6 +87,7 @@ function tests(store: StoreName): void {
       listed.map((item: { apiIntegrationId: string }) => item.apiIntegrationId),
       ['one'],
     );
+    assert.deepEqual((await scoped.get('/v2/questions')).body.items, []);
     assert.equal((await scoped.get('/v2/integrations/one/runs')).status, 200);
     for (const other of ['two', 'demo', 'no-such', 'ONE', 'one%2f..%2ftwo']) {
       await refused(scoped.get(`/v2/integrations/${other}/runs`), 403, 'role_forbidden');

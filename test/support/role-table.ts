@@ -4,7 +4,7 @@ import type { Role } from '@runwire/contract';
 const TABLE: Readonly<Record<Role, string>> = {
   viewer: `
     listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents listRunSteps
-    listChats getChat listChatMessages listMembers getMember getErasure listAdjustments
+    listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
     listUsage summariseUsage summariseLatency listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery
     listIntegrations getIntegration listAgencies getMe
@@ -12,7 +12,7 @@ const TABLE: Readonly<Record<Role, string>> = {
     openaiGetResponse openaiListInputItems openaiListModels openaiGetModel openaiGetConversation
     openaiListConversationItems`,
   operator: `
-    cancelRun putMember createAdjustment redeliverWebhook replayWebhook
+    answerQuestions cancelRun putMember createAdjustment redeliverWebhook replayWebhook
     aiSdkStop agencySwarmCancel agencySwarmCancelByName openaiCancelResponse`,
   developer: `
     getCompletionV2 createAgencyUpload deleteFile createChat updateChat forkChat deleteChat deleteMember createClientToken
@@ -31,7 +31,14 @@ const TABLE: Readonly<Record<Role, string>> = {
 const OF_PEOPLE = 'updateMe';
 
 /** What a key with `integrations` may call outside the path of an integration, if its role allows it. */
-const OF_SCOPED_KEYS = new Set(['getCompletionV2', 'createAgencyUpload', 'listIntegrations', 'listAgencies', 'getMe']);
+const OF_SCOPED_KEYS = new Set([
+  'getCompletionV2',
+  'createAgencyUpload',
+  'listIntegrations',
+  'listQuestions',
+  'listAgencies',
+  'getMe',
+]);
 
 export const ROLES = Object.keys(TABLE) as readonly Role[];
 

@@ -33,6 +33,9 @@ export const operationRoles = {
   forkChat: 'developer',
   deleteChat: 'developer',
 
+  listQuestions: 'viewer',
+  answerQuestions: 'operator',
+
   listMembers: 'viewer',
   getMember: 'viewer',
   getErasure: 'viewer',
@@ -144,12 +147,13 @@ export const keyRoles: Readonly<Partial<Record<RoleOperation, Role>>> = { update
 
 /**
  * Operations outside a path of an integration that a key with `integrations` may call. The integration in the body of the
- * first two is checked after the body; the list of integrations has only those of the key.
+ * first two is checked after the body; lists have only what belongs to the integrations of the key.
  */
 export const scopedKeyOperations: ReadonlySet<string> = new Set<RoleOperation>([
   'getCompletionV2',
   'createAgencyUpload',
   'listIntegrations',
+  'listQuestions',
   'listAgencies',
   'getMe',
 ]);

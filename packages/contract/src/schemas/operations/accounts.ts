@@ -25,6 +25,7 @@ export const createOwner = operation({
   summary: 'Create an owner (administrator)',
   tags: ['Accounts'],
   auth: true,
+  returnsSecret: true,
   body: ref(CreateOwnerRequest),
   example: {
     body: { email: 'ann@example.com', name: 'Ann' },
@@ -84,6 +85,7 @@ export const createPerson = operation({
   method: 'POST',
   path: '/v2/people',
   summary: 'Invite a person',
+  returnsSecret: true,
   description: 'The person sets a password with the set-up link and then signs in to the console.',
   tags: ['Accounts'],
   auth: true,
@@ -176,6 +178,7 @@ export const createApiKey = operation({
   summary: 'Create an API key',
   tags: ['Accounts'],
   auth: true,
+  returnsSecret: true,
   body: ref(CreateApiKeyRequest),
   example: {
     body: { name: 'backend' },
