@@ -1,6 +1,7 @@
 import type { Settlement } from '../domain/question/question.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
@@ -28,6 +29,14 @@ export interface RunContinuation {
   readonly messages: ReadonlyMap<number, readonly PromptItem[]>;
 }
 
+/** Calls that are only shown. */
+export interface UnfinishedCalls {
+  /** The call failed with this error, or the run stopped before its result. */
+  cut(call: UnfinishedCall, error: unknown): void;
+  /** The call waits for an answer of the caller. */
+  wait(call: UnfinishedCall, questionId: string): void;
+}
+
 /** What all loops of a run share. */
 export interface RunScope {
   readonly runId: string;
@@ -48,6 +57,8 @@ export interface RunScope {
   /** Returns a promise to wait for before a model or tool is called, or null. */
   mayCall(): Promise<void> | null;
   emit(event: RunEventBody): void;
+  /** The calls that gave no result. */
+  readonly unfinished: UnfinishedCalls;
   /** Resolves when the step is durable. Its result is not used before that. */
   journal(step: Step): Promise<void>;
   /**

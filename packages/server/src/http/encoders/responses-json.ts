@@ -96,7 +96,8 @@ function getCaller(item: ShownRunItem): string | null {
 export function newMessageJson(item: RunItem): string {
   const agent = JSON.stringify(item.agent);
   const callerAgent = JSON.stringify(getCaller(item));
-  const head = itemJson(item).slice(0, -1);
+  const failed = item.kind === 'tool_output' && item.failed === true ? ',"failed":true' : '';
+  const head = itemJson(item).slice(0, -1) + failed;
   return `${head},"agent":${agent},"callerAgent":${callerAgent},"timestamp":${item.timestamp}}`;
 }
 
