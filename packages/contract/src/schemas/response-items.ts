@@ -60,6 +60,7 @@ export const FunctionCallOutputItem = Type.Object(
     type: itemType('function_call_output'),
     call_id: text('Identifier of the call.'),
     output: text('Output of the tool.'),
+    failed: Type.Optional(flag('True if the call failed. Absent otherwise.')),
   },
   { description: 'The output of a tool.' },
 );

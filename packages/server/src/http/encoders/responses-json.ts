@@ -83,7 +83,8 @@ function outputItem(item: OutputItem): Readonly<Record<string, unknown>> {
 function itemJson(item: RunItem): string {
   if (item.kind === 'user') return JSON.stringify({ type: 'message', role: 'user', content: item.text });
   if (item.kind === 'tool_output') {
-    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text });
+    const failed = item.failed === true ? { failed: true } : {};
+    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text, ...failed });
   }
   return outputItemJson(item);
 }
@@ -96,8 +97,7 @@ function getCaller(item: ShownRunItem): string | null {
 export function newMessageJson(item: RunItem): string {
   const agent = JSON.stringify(item.agent);
   const callerAgent = JSON.stringify(getCaller(item));
-  const failed = item.kind === 'tool_output' && item.failed === true ? ',"failed":true' : '';
-  const head = itemJson(item).slice(0, -1) + failed;
+  const head = itemJson(item).slice(0, -1);
   return `${head},"agent":${agent},"callerAgent":${callerAgent},"timestamp":${item.timestamp}}`;
 }
 
