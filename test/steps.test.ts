@@ -10,6 +10,7 @@ import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-serv
 
 interface Item {
   readonly type: string;
+  readonly call_id: string;
 }
 
 interface Step {
@@ -102,6 +103,7 @@ function tests(store: StoreName): void {
       continuedBy: null,
     });
     const outputs = messagesFrame(reader).new_messages.filter((item: Item) => item.type === 'function_call_output');
+    outputs.sort((one: Item, other: Item) => one.call_id.localeCompare(other.call_id));
     assert.deepEqual(toRows(outputs, 'call_id', 'failed'), [
       ['call_1', undefined],
       ['call_2', true],

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { AnswerEvents, type EventReader } from './answer-events.ts';
-import type { ModelOutput } from './model.ts';
+import type { ModelOutput, ModelRequest } from './model.ts';
 import { ModelFailure } from './model-failure.ts';
 import {
   brokenStream,

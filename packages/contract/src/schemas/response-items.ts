@@ -1,4 +1,4 @@
-import { freeObject, oneOfStrings, text } from './kit.ts';
+import { flag, freeObject, oneOfStrings, text } from './kit.ts';
 import { Type } from './type.ts';
 
 export const itemType = <const Name extends string>(name: Name) =>

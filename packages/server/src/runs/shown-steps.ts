@@ -38,8 +38,8 @@ const UNANSWERED = { status: 'failed', error: { code: 'not_answered', message: N
 export async function settleWaiting(
   reads: Reads,
   runId: RunId,
-  steps: readonly ShownStep[],
-): Promise<readonly ShownStep[]> {
+  steps: ShownStep[],
+): Promise<ShownStep[]> {
   const asked = steps.flatMap(({ questionId }) => questionId ?? []);
   if (asked.length === 0) return steps;
   const rows = await reads.query(settledQuestions(asked));
