@@ -8,8 +8,8 @@ import { readProviders } from '../packages/server/src/agencies/read-providers.ts
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { getFolder, root, runwire } from './support/cli-process.ts';
-import { listSamples } from './support/doc-samples.ts';
 import { toRows } from './support/columns.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { until } from './support/eventually.ts';
 
 const agency = (model: string, more = '') => `name: Support

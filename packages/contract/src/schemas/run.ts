@@ -44,7 +44,11 @@ const runFields = {
   continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
   pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
   agents: nullable(Type.Array(text('An agent.'), { description: `The agents that spoke, in order. ${UNTIL_DELETED}` })),
-  models: nullable(Type.Array(text('A model.'), { description: `The models that were asked, as \`provider/model\`. ${UNTIL_DELETED}` })),
+  models: nullable(
+    Type.Array(text('A model.'), {
+      description: `The models that were asked, as \`provider/model\`. ${UNTIL_DELETED}`,
+    }),
+  ),
   waiting: nullable(flag(`True if the run ended with questions that are open. ${UNTIL_DELETED}`)),
   continuedBy: nullable(text('The run that settled the questions of this one. Null if there is none.')),
   messagePreview: preview('The first 200 characters of the message that the run answers'),
@@ -127,7 +131,9 @@ export const Step = named(
       answeredBy: answeredBy('Who answered the question about the call. Null if it asked nothing or has no answer.'),
       continuedBy: nullable(text('The run that continued with the answer. Null if there is no answer.')),
       startedAt: time('When the step was started.'),
-      completedAt: time('When the step ended. If the call waited: when it asked, and after the answer when it was answered.'),
+      completedAt: time(
+        'When the step ended. If the call waited: when it asked, and after the answer when it was answered.',
+      ),
     },
     { description: 'A step of a run: it has finished, failed, was cut, or waits for an answer.' },
   ),

@@ -9,9 +9,9 @@ import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { chatSharingRun } from '../store/queries/shared-runs.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
-import { type ShownStep, settleWaiting, shownStep } from './shown-steps.ts';
 import { onlyStepRow } from './only-step.ts';
 import type { RunReads } from './read-runs.ts';
+import { type ShownStep, settleWaiting, shownStep } from './shown-steps.ts';
 
 export type StepQuery = LargeListQuery;
 

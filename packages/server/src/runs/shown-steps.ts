@@ -35,11 +35,7 @@ export const shownStep = (row: ShownStepRow): ShownStep => ({
 const UNANSWERED = { status: 'failed', error: { code: 'not_answered', message: NOT_ANSWERED } } as const;
 
 /** Adds to the calls that asked what became of their questions. */
-export async function settleWaiting(
-  reads: Reads,
-  runId: RunId,
-  steps: ShownStep[],
-): Promise<ShownStep[]> {
+export async function settleWaiting(reads: Reads, runId: RunId, steps: ShownStep[]): Promise<ShownStep[]> {
   const asked = steps.flatMap(({ questionId }) => questionId ?? []);
   if (asked.length === 0) return steps;
   const rows = await reads.query(settledQuestions(asked));

@@ -11,9 +11,9 @@ import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './
 import type { SharedRunsTable } from './fork-tables.ts';
 import type { AskedQuestionsTable } from './question-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
-import type { AgencyDefinitionsTable, StepsTable, UnfinishedStepsTable } from './step-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
+import type { AgencyDefinitionsTable, StepsTable, UnfinishedStepsTable } from './step-tables.ts';
 import type { StoredPath } from './stored-path.ts';
 import type {
   WebhookChecksTable,

@@ -32,20 +32,20 @@ export type ShownStepRow = StepRow | Selectable<UnfinishedStepsTable>;
 
 /** A step is written again if its first commit's outcome was unknown. */
 export const insertStep = insertInto('steps', STEP_COLUMNS, {
-    unlessExists: ['run_id', 'step'],
-    gathers: {
-      order: STEP_ORDER,
-      types: {
-        step: 'bigint',
-        attempt: 'bigint',
-        index_in_loop: 'bigint',
-        first_event_id: 'bigint',
-        last_event_id: 'bigint',
-        started_at: 'bigint',
-        completed_at: 'bigint',
-      },
+  unlessExists: ['run_id', 'step'],
+  gathers: {
+    order: STEP_ORDER,
+    types: {
+      step: 'bigint',
+      attempt: 'bigint',
+      index_in_loop: 'bigint',
+      first_event_id: 'bigint',
+      last_event_id: 'bigint',
+      started_at: 'bigint',
+      completed_at: 'bigint',
     },
-  });
+  },
+});
 
 /** Finds a step that is stored, for a writer that did not learn its commit's outcome. */
 export const stepOfRun = statement('step of run', (db, p: { runId: RunId; step: number }) =>
@@ -109,4 +109,3 @@ export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunI
 );
 
 export type OnlyStepRow = RowOf<typeof onlyStepOfRun>;
-

@@ -17,7 +17,10 @@ export const settledQuestions = (questionIds: readonly string[]) => (db: Kysely<
 
 /** The agents of a run's steps, in the order in which they began. */
 export const agentsOfRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) => {
-  const steps = db.selectFrom('steps').select(['run_id', 'agent', 'step']).where('run_id', 'in', [...runIds]);
+  const steps = db
+    .selectFrom('steps')
+    .select(['run_id', 'agent', 'step'])
+    .where('run_id', 'in', [...runIds]);
   const unfinished = db
     .selectFrom('unfinished_steps')
     .select(['run_id', 'agent', 'step'])
