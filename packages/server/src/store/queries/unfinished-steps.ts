@@ -32,7 +32,7 @@ export const agentsOfRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) =
     .orderBy((eb) => eb.fn.min('s.step'));
 };
 
-/** For those of these runs whose questions the next run of their chat settled, that run. */
+/** The runs that settled the questions of these runs. */
 export const continuingRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) =>
   db
     .selectFrom('runs as asking')
