@@ -365,7 +365,7 @@ const toSpeaker = (agent: string, { loop, callerAgent }: LoopPosition): Speaker 
   ...(loop === '' ? {} : { loop }),
 });
 
-/** Gives a call the number of a step. */
+/** Gives a call a step's number. */
 function beginCall({ scope: { progress }, loop: { loop, callerAgent }, agent }: Setting, call: ToolCallItem) {
   progress.steps += 1;
   return {

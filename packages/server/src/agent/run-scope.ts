@@ -33,11 +33,11 @@ export interface RunContinuation {
 export interface UnfinishedCalls {
   /** The call failed with this error, or the run stopped before its result. */
   cut(call: UnfinishedCall, error: unknown): void;
-  /** The call waits for an answer of the caller. */
+  /** The call waits for the caller's answer. */
   wait(call: UnfinishedCall, questionId: string): void;
 }
 
-/** What all loops of a run share. */
+/** What a run's loops share. */
 export interface RunScope {
   readonly runId: string;
   readonly attempt: number;

@@ -31,7 +31,7 @@ export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly Unfinished
     return tx.run(insertUnfinishedStep, { ...toColumns(runId, step), kind, status, record_json });
   });
 
-/** The columns that both tables of steps have. */
+/** The columns that both tables have. */
 const toColumns = (runId: RunId, step: Omit<JournalledStep, 'kind' | 'status' | 'output'>) => ({
   run_id: runId,
   step: step.step,
@@ -62,7 +62,7 @@ export const journalledStep = (row: StepRow): JournalledStep => ({
   ...stepOutcome(row.record_json),
 });
 
-/** Decodes the columns that both tables of steps have. */
+/** Decodes the columns that both tables have. */
 export const stepColumns = (row: Omit<StepRow, 'kind' | 'status'>) => ({
   step: row.step,
   attempt: row.attempt,

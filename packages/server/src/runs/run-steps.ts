@@ -21,7 +21,7 @@ interface StepsDeps {
   readonly pages: LargePages;
 }
 
-/** Lists the finished steps of a run, and its calls that gave no result, newest first. */
+/** Lists a run's finished steps and its calls that gave no result, newest first. */
 export async function runSteps(
   { reads, runReads, pages }: StepsDeps,
   scope: Scope,

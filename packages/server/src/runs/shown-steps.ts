@@ -9,13 +9,13 @@ import { settledQuestions } from '../store/queries/unfinished-steps.ts';
 import type { Reads } from '../store/store.ts';
 import { stepColumns } from './journal.ts';
 
-/** Who answered the question of a call, and the run that made the call. */
+/** Who answered the question about a call, and the run that made the call. */
 interface ShownAnswer {
   readonly by: (Answerer & { readonly at: string | null }) | null;
   readonly runId: RunId | null;
 }
 
-/** A step of the journal, or a call that gave no result. */
+/** A journalled step, or a call that gave no result. */
 export type ShownStep = ReturnType<typeof stepColumns> &
   Pick<ShownStepRow, 'kind' | 'status'> &
   StepOutcome &
@@ -34,7 +34,7 @@ export const shownStep = (row: ShownStepRow): ShownStep => ({
 
 const UNANSWERED = { status: 'failed', error: { code: 'not_answered', message: NOT_ANSWERED } } as const;
 
-/** Adds to the calls that asked what became of their questions. */
+/** Adds what happened to their questions to the calls that asked. */
 export async function settleWaiting(reads: Reads, runId: RunId, steps: ShownStep[]): Promise<ShownStep[]> {
   const asked = steps.flatMap(({ questionId }) => questionId ?? []);
   if (asked.length === 0) return steps;
