@@ -272,7 +272,7 @@ export function* decideAdmission(
     agency: facts.agency,
     agent,
     textOnly: facts.text_only === 1,
-    ...runSettings(facts, files, request.usageRequestId),
+    ...runSettings(facts, files, request),
     chat,
     continuation,
     hasHistory: chat === null ? request.history.length > 0 : chat.numMessages > 0,

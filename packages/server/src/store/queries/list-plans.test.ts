@@ -6,12 +6,13 @@ import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { Kysely } from 'kysely';
-import { newIntegrationId } from '../../domain/ids.ts';
+import { newIntegrationId, type OwnerId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
 import { growChat } from './admission.ts';
 import { type ChatFilter, type ChatOrder, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
+import { type QuestionState, questionSizes } from './question-list.ts';
 import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
 import { dueDeliveries, endpointToPost } from './webhook-claims.ts';
 import { eventsBetween, lastReadDelivery, listDeliveries } from './webhook-deliveries.ts';
@@ -40,6 +41,8 @@ const runs = (filter: Partial<RunFilter>) =>
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
+const questions = (state: QuestionState) => questionSizes('own_1' as OwnerId, state, page);
+
 /** The lists with the part of their plan that reads the filter's index. SQLite plans without statistics. */
 const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][] = [
   [/chats_newest \(integration_id=\? AND created_at<\?\)/, chats({})],
@@ -50,6 +53,13 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
   [/SEARCH chats USING [A-Z ]*PRIMARY KEY \(chat_key=\?\)/, chats({ member: { consumerId: 'ann', chatId: 'c1' } })],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
+  [/chats_waiting \(integration_id=\? AND created_at<\?\)/, chats({ waiting: true })],
+  [/chats_waiting \(integration_id=\?\)/, chats({ waiting: true }, 'updated', null)],
+  [/chats_consumer/, chats({ waiting: true, consumerId: 'ann' })],
+  [/chats_newest/, chats({ waiting: false })],
+  [/q USING INDEX asked_questions_open \(owner_id=\? AND asked_at<\?\)/, questions('open')],
+  [/q USING INDEX asked_questions_answered \(owner_id=\? AND asked_at<\?\)/, questions('answered')],
+  [/q USING INDEX asked_questions_list \(owner_id=\? AND asked_at<\?\)/, questions('all')],
   [/chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/, chats({}, 'updated')],
   [/chats_updated \(integration_id=\? AND updated_hour>\?\)/, chats({}, 'updated', null)],
   [
@@ -168,7 +178,7 @@ test('every filter of a list uses an index', async (t) => {
     const plan = database.prepare(`explain query plan ${sql}`).all(...parameters);
     const steps = plan.map(({ detail }) => String(detail));
     const scans = steps.filter((step) =>
-      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries|webhook_events)\b/.test(step),
+      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries|webhook_events|q|c|i)\b/.test(step),
     );
     assert.deepEqual(scans, [], steps.join('\n'));
     const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_\w+/g));
