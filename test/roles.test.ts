@@ -3,12 +3,14 @@ import { before, describe, test } from 'node:test';
 import { operations } from '@runwire/contract/schemas';
 import { Keys } from '@runwire/server/src/accounts/keys.ts';
 import { People } from '@runwire/server/src/accounts/people.ts';
-import { type ApiClient, STORES, type StoreName } from '@runwire/test-kit';
+import { type ApiClient, STORES, type StoreName, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { ConsolePage } from './support/console-page.ts';
+import { listSamples, paste } from './support/doc-samples.ts';
 import { refused } from './support/refused.ts';
 import { COMPATIBLE_OPERATIONS, LEAST_ROLE, mayCall, ROLES, type RoleOperation } from './support/role-table.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
 
 const OPAQUE_KEY = 'an-opaque-key-of-at-least-32-characters';
 const OWN: readonly RoleOperation[] = Object.values(operations)
@@ -146,10 +148,10 @@ function tests(store: StoreName): void {
     const own = await newKey({ role: 'developer' }, developer.api);
     const below = await newKey({ role: 'viewer' }, own.api);
     assert.deepEqual(own.createdBy, { kind: 'person', id: developer.personId, name: developer.name });
-    const keysOf = async (by: ApiClient) =>
+    const readKeyIds = async (by: ApiClient) =>
       (await by.get('/v2/api_keys')).body.items.map((key: { keyId: string }) => key.keyId);
-    assert.deepEqual(await keysOf(developer.api), [own.keyId]);
-    assert.deepEqual(await keysOf(own.api), [below.keyId]);
+    assert.deepEqual(await readKeyIds(developer.api), [own.keyId]);
+    assert.deepEqual(await readKeyIds(own.api), [below.keyId]);
     await refused(developer.api.delete(`/v2/api_keys/${made.keyId}`), 404, 'key_not_found');
     await refused(developer.api.delete(`/v2/api_keys/${below.keyId}`), 404, 'key_not_found');
     assert.equal((await own.api.delete(`/v2/api_keys/${below.keyId}`)).status, 204);
@@ -259,4 +261,12 @@ test('restricted people and keys are refused while a node of an earlier version 
     people.update(principal, 'per_1', { role: 'viewer' }),
   ])
     await assert.rejects(refusedOne, { code: 'unavailable' });
+});
+
+test('the sample of the guide works as pasted', { skip: (await missingService('curl')) ?? false }, async (t) => {
+  await using server = await startTestServer();
+  const [sample = ''] = listSamples('docs/roles.md', 'sh');
+  const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
+  assert.match(printed, /"role":"operator","state":"invited"/);
+  assert.match(printed, /"role":"viewer","integrations":\["demo"\]/);
 });

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { type ListOptions, note, print, printJson, printList, time } from '../output.ts';
+import { type ListOptions, note, print, printFields, printJson, printList, time } from '../output.ts';
 
 type Role = CreatePersonRequest['role'];
 
@@ -25,6 +25,7 @@ export function addPeopleCommands(program: CliCommand, context: Context): void {
     .command('people')
     .explain({ summary: 'the people who sign in for the owner, and their roles' });
   addListCommand(people, context);
+  addShowCommand(people, context);
   addInviteCommand(people, context);
   addUpdateCommand(people, context);
   addRemoveCommand(people, context);
@@ -47,6 +48,22 @@ function addListCommand(people: CliCommand, { env }: Context): void {
         { title: 'last seen', value: ({ lastSeenAt }) => time(lastSeenAt) },
         { title: 'name', value: ({ name }) => name, canShrink: true },
       ]);
+    });
+}
+
+function addShowCommand(people: CliCommand, { env }: Context): void {
+  people
+    .command('show')
+    .explain({ summary: 'show a person', examples: ['runwire people show per_01HZX3'] })
+    .argument('PERSON_ID')
+    .printsJson('print the person as JSON')
+    .asksServer()
+    .action(async (personId: string, options: OneOptions) => {
+      const client = await connect(env, options);
+      const person = await client.people.get({ personId });
+      if (options.json) return printJson(person);
+      const { email, name, role, state, lastSeenAt } = person;
+      printFields({ person: personId, 'e-mail': email, name, role, state, 'last seen': time(lastSeenAt) });
     });
 }
 

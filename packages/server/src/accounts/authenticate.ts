@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { includesRole, operationRoles } from '@runwire/contract';
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { Caller, ClientToken } from '../domain/account/caller.ts';
 import type { Principal } from '../domain/account/principal.ts';
+import { includesRole, MINTING_ROLE } from '../domain/account/role.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';
@@ -22,8 +22,6 @@ type TokenCaller = Caller & { readonly clientToken: ClientToken };
 type ConsoleCaller = Caller & { readonly expiresAt: number };
 
 const LAST_USE_EVERY_MS = 60_000;
-/** A client token is refused if the person or key that minted it could not mint it now. */
-export const MINTING_ROLE = operationRoles.createClientToken;
 /** A client token takes at most 8 kB, so all of them take at most 16 MB. */
 const MAX_VERIFIED_TOKENS = 2000;
 
@@ -209,7 +207,7 @@ export class Authentication {
     const { person_id: personId, email, role } = session;
     return {
       ...ownerFields(owner),
-      person: { personId, email, name: nameOf(session.name_json) },
+      person: { personId, email, name: parseName(session.name_json) },
       role,
       integrations: null,
       key: { keyId: sessionId, name: 'console', expiresAt: session.created_at + SESSION_MS },
@@ -241,13 +239,13 @@ export function opaqueHash(token: string): Buffer {
 
 const ALL_RIGHTS = { person: null, role: 'manager', integrations: null } as const;
 
-const nameOf = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
+const parseName = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
 
 function ownerFields(owner: OwnerRow) {
   return {
     ownerId: owner.owner_id,
     administrator: owner.administrator === 1,
     email: owner.email,
-    name: nameOf(owner.name_json),
+    name: parseName(owner.name_json),
   };
 }

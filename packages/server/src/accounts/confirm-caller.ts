@@ -1,5 +1,5 @@
-import type { Role } from '@runwire/contract';
 import type { Principal } from '../domain/account/principal.ts';
+import type { Role } from '../domain/account/role.ts';
 import { refuseBelow } from '../domain/account/role-refusals.ts';
 import { keyById, ownerById } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';

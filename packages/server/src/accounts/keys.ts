@@ -1,5 +1,6 @@
-import type { CreateApiKeyRequest, Role } from '@runwire/contract';
+import type { KeyInput } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
+import type { Role } from '../domain/account/role.ts';
 import { refuseBelow } from '../domain/account/role-refusals.ts';
 import { newId, type OwnerId } from '../domain/ids.ts';
 import { decodeCursor } from '../domain/list-cursor.ts';
@@ -146,7 +147,7 @@ export class Keys {
     this.#deps = deps;
   }
 
-  async create(principal: Principal, input: CreateApiKeyRequest) {
+  async create(principal: Principal, input: KeyInput) {
     const { signing, changes, earlierNodes } = this.#deps;
     const expiresAt = input.expiresAt === undefined ? null : Date.parse(input.expiresAt);
     if (expiresAt !== null && expiresAt <= Date.now()) {

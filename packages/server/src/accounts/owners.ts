@@ -12,7 +12,7 @@ import {
   type OwnerRow,
   ownerById,
 } from '../store/queries/accounts.ts';
-import { insertPerson, peopleOf } from '../store/queries/people.ts';
+import { findPeople, insertPerson } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
@@ -90,7 +90,7 @@ export class Owners {
       }
       if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
       await tx.run(deleteOwnerKeys, { ownerId });
-      for (const { person_id } of await tx.all(peopleOf, { ownerId })) await removePerson(tx, person_id);
+      for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
       await tx.run(deleteOwner, { ownerId });
     });
   }

@@ -1,4 +1,4 @@
-import type { CreatePersonRequest, UpdateMeRequest, UpdatePersonRequest } from '@runwire/contract';
+import type { NewPerson, OwnChange, PersonChange } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
 import { refuseBelow } from '../domain/account/role-refusals.ts';
 import { firstPersonId, newPersonId, type OwnerId } from '../domain/ids.ts';
@@ -7,7 +7,7 @@ import { iso } from '../domain/time.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { ownerById, updateOwner } from '../store/queries/accounts.ts';
 import type { Page } from '../store/queries/page.ts';
-import { insertPerson, listPeople, managersOf, type PersonRow, personById } from '../store/queries/people.ts';
+import { findManagerIds, insertPerson, listPeople, type PersonRow, personById } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
@@ -18,7 +18,7 @@ import { newSetUpLink } from './set-up-links.ts';
 import { storePerson } from './store-person.ts';
 import { refuseTaken, storedEmail } from './stored-email.ts';
 
-const nameOf = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
+const parseName = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
 const toNameJson = (name: string | null | undefined) =>
   name === undefined || name === null ? null : JSON.stringify(name);
 
@@ -26,7 +26,7 @@ function personJson(row: PersonRow) {
   return {
     personId: row.person_id,
     email: row.email,
-    name: nameOf(row.name_json),
+    name: parseName(row.name_json),
     role: row.role,
     state: row.password_at === null ? ('invited' as const) : ('active' as const),
     lastSeenAt: iso(row.last_seen_at),
@@ -47,7 +47,7 @@ export class People {
   }
 
   /** `setUpSecret` is a link's secret with which the person sets a password. */
-  async create(principal: Principal, input: CreatePersonRequest) {
+  async create(principal: Principal, input: NewPerson) {
     refuseBelow(principal.role, input.role);
     if (input.role !== 'manager') refuseWhileUpgrading(this.#earlierNodes);
     const personId = newPersonId();
@@ -80,7 +80,7 @@ export class People {
     return readPage(this.#store.reads, query, people, position, personJson);
   }
 
-  async update(principal: Principal, requested: string, input: UpdatePersonRequest) {
+  async update(principal: Principal, requested: string, input: PersonChange) {
     const { role } = input;
     if (role !== undefined) refuseBelow(principal.role, role);
     if (role !== undefined && role !== 'manager') refuseWhileUpgrading(this.#earlierNodes);
@@ -93,7 +93,7 @@ export class People {
   }
 
   /** Changes the person of the session. With a key, it is the first person of the owner, as before people existed. */
-  async updateSelf(principal: Principal, input: UpdateMeRequest): Promise<Principal> {
+  async updateSelf(principal: Principal, input: OwnChange): Promise<Principal> {
     const { person, ownerId } = principal;
     const needed = person === null ? 'manager' : 'viewer';
     return this.#changes.change(async (tx) => {
@@ -129,14 +129,14 @@ async function findPerson(reads: Reads, ownerId: OwnerId, personId: string): Pro
 
 /** Changes of accounts run one after the other, so two managers cannot remove each other. */
 async function refuseLastManager(tx: Tx, { role, owner_id: ownerId }: PersonRow): Promise<void> {
-  if (role === 'manager' && (await tx.all(managersOf, { ownerId })).length === 1) throw new Refusal('last_manager');
+  if (role === 'manager' && (await tx.all(findManagerIds, { ownerId })).length === 1) throw new Refusal('last_manager');
 }
 
 /** Changes the given fields, and keeps the others. */
 async function change(
   tx: Tx,
   person: PersonRow,
-  { email, name, role }: UpdatePersonRequest,
+  { email, name, role }: PersonChange,
   taken: 'owner_exists' | 'person_exists',
 ): Promise<PersonRow> {
   if (email !== undefined) await refuseTaken(tx, storedEmail(email), person.person_id, taken);
@@ -151,12 +151,12 @@ async function change(
 }
 
 /** The first person of the owner was removed: a key can still change the name of the owner. */
-async function changeOwner(tx: Tx, ownerId: OwnerId, { email, name }: UpdateMeRequest) {
+async function changeOwner(tx: Tx, ownerId: OwnerId, { email, name }: OwnChange) {
   const owner = await first(tx.all(ownerById, { ownerId }));
   if (owner === undefined) throw new Refusal('owner_not_found');
   if (email !== undefined)
     throw new Refusal('person_not_found', 'The first person of the owner was removed; change another person.');
   const nameJson = name === undefined ? owner.name_json : toNameJson(name);
   await tx.run(updateOwner, { ownerId, email: owner.email, nameJson });
-  return { email: owner.email, name: nameOf(nameJson) };
+  return { email: owner.email, name: parseName(nameJson) };
 }

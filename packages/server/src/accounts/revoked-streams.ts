@@ -1,5 +1,5 @@
-import type { Role } from '@runwire/contract';
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
+import type { Role } from '../domain/account/role.ts';
 import { unrevokedAmong } from '../store/queries/accounts.ts';
 import { sessionsAmong } from '../store/queries/sign-in.ts';
 import type { Reads } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import type { OwnerId, PersonId } from '../domain/ids.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { firstOwner, lockInstallation } from '../store/queries/accounts.ts';
-import { managersOf, personByEmail } from '../store/queries/people.ts';
+import { findManagerIds, personByEmail } from '../store/queries/people.ts';
 import { anyPassword, getSetUpLink, putSetUpLink } from '../store/queries/sign-in.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import { newSecretValue, secretValueHash } from './secret-value.ts';
@@ -73,7 +73,7 @@ async function findPerson(reads: Reads, email: string | null): Promise<PersonId>
 
 /** Every owner has a manager. */
 async function firstManager(reads: Reads, ownerId: OwnerId): Promise<PersonId> {
-  const person = await first(reads.all(managersOf, { ownerId }));
+  const person = await first(reads.all(findManagerIds, { ownerId }));
   if (person === undefined) throw new StartRefused('The first owner has no manager; restore a backup.');
   return person.person_id;
 }

@@ -8,7 +8,7 @@ import { Refusal } from '../domain/refusal.ts';
 /** The type requires an entry for every operation of the API. */
 const ROLES: Readonly<Record<OperationId | RoleOperation, Role | null>> = operationRoles;
 
-/** Throws if the table of roles lacks the operation, or has one that needs no key. Called when a route is registered. */
+/** Throws if the table lacks the operation. Called when a route is registered. */
 export function requireRoleEntry({ operationId, auth }: Operation): void {
   const needed: Role | null | undefined = ROLES[operationId as RoleOperation];
   if (needed === undefined || auth !== (needed !== null))

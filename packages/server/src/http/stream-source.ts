@@ -1,6 +1,5 @@
-import type { Role } from '@runwire/contract';
-import { MINTING_ROLE } from '../accounts/authenticate.ts';
 import type { Caller } from '../domain/account/caller.ts';
+import { MINTING_ROLE, type Role } from '../domain/account/role.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { FollowedEvents } from '../eventlog/follow.ts';
 

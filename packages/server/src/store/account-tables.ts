@@ -1,5 +1,5 @@
-import type { Role } from '@runwire/contract';
 import type { Generated } from 'kysely';
+import type { Role } from '../domain/account/role.ts';
 import type { OwnerId, PersonId } from '../domain/ids.ts';
 
 /** `email` and `name_json` are those of its first person, for nodes of the version before; `email` is null without that person. */

@@ -1,14 +1,14 @@
 import type { Role } from '@runwire/contract';
 import type { OwnerId, PersonId } from '../ids.ts';
 
-/** Someone who is signed in to the console. */
+/** The person of a console session. */
 export interface Person {
   readonly personId: PersonId;
   readonly email: string | null;
   readonly name: string | null;
 }
 
-/** A request's owner, and the API key or the session with which it was sent. */
+/** A request's owner, and its API key or session. */
 export interface Principal {
   readonly ownerId: OwnerId;
   readonly administrator: boolean;

@@ -38,8 +38,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
 
 /** Nodes of the version before know the first person of an owner only as the owner. */
 async function followEarlierNodes(db: Kysely<unknown>): Promise<void> {
-  await sql
-    .raw(`create function follow_owner() returns trigger language plpgsql as $$
+  await sql`create function follow_owner() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     delete from people where owner_id = old.owner_id;
@@ -50,10 +49,7 @@ begin
     update people set email = new.email, name_json = new.name_json where person_id = new.owner_id;
   end if;
   return null;
-end $$`)
-    .execute(db);
-  await sql
-    .raw(`create trigger follow_owner after insert or update or delete on owners
-      for each row execute function follow_owner()`)
-    .execute(db);
+end $$`.execute(db);
+  await sql`create trigger follow_owner after insert or update or delete on owners
+      for each row execute function follow_owner()`.execute(db);
 }

@@ -39,8 +39,8 @@ export const listPeople = (ownerId: OwnerId, page: Page) => (db: Db) =>
     'people.person_id',
   );
 
-/** The managers of an owner, those who were made first first. */
-export const managersOf = statement('managers of', (db, p: { ownerId: OwnerId }) =>
+/** An owner's managers, oldest first. */
+export const findManagerIds = statement('managers of', (db, p: { ownerId: OwnerId }) =>
   db
     .selectFrom('people')
     .select('person_id')
@@ -67,6 +67,6 @@ export const deletePerson = statement('delete person', (db, p: { personId: Perso
   db.deleteFrom('people').where('person_id', '=', p.personId),
 );
 
-export const peopleOf = statement('people of', (db, p: { ownerId: OwnerId }) =>
+export const findPeople = statement('people of', (db, p: { ownerId: OwnerId }) =>
   db.selectFrom('people').select('person_id').where('owner_id', '=', p.ownerId),
 );
