@@ -447,6 +447,15 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-refused': /images of refused requests: expected 0, found/,
     },
   },
+  roles: {
+    minutes: 4,
+    faults: { 'role-from-token': /^changes: the role viewer: / },
+  },
+  audit: {
+    minutes: 3,
+    faults: { 'audit-after-commit': /events: expected 1, found 0/ },
+    figures: (scale) => ({ kills: scale(2, 14), stored: scale(1, 7) }),
+  },
   ...COMPATIBLE_PROMISES,
   ...EVENT_PROMISES,
 };
