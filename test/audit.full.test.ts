@@ -12,7 +12,7 @@ interface Change {
   readonly operation: string;
   readonly point: 'account' | 'files' | 'erasure';
   readonly call: (by: ApiClient, n: number) => Promise<unknown>;
-  /** True if the change is stored. */
+  /** Looks for the change. */
   readonly isStored: (by: ApiClient, n: number) => Promise<boolean>;
 }
 
@@ -68,7 +68,7 @@ const CHANGES: readonly Change[] = [
 
 const POINTS = ['before-commit', 'after-commit'] as const;
 
-async function eventsOf(by: ApiClient, operation: string) {
+async function readEvents(by: ApiClient, operation: string) {
   const { items } = (await by.get(`/v2/audit?operation=${operation}&limit=200`)).body;
   return items as readonly { readonly actor: { readonly name: string }; readonly target: string }[];
 }
@@ -76,7 +76,7 @@ async function eventsOf(by: ApiClient, operation: string) {
 async function killAt(rig: AnyRig, change: Change, when: (typeof POINTS)[number], n: number): Promise<boolean> {
   const { operation, point, call, isStored } = change;
   const killed: WaitPoint = `${point}.${when}`;
-  const before = (await eventsOf(rig.server().api, operation)).length;
+  const before = (await readEvents(rig.server().api, operation)).length;
   await rig.server().kill();
   rig.servers.length = 0;
   const victim = await rig.add({ killAt: killed });
@@ -85,7 +85,7 @@ async function killAt(rig: AnyRig, change: Change, when: (typeof POINTS)[number]
   rig.servers.length = 0;
   const { api } = await rig.add();
   const stored = await isStored(api, n);
-  const events = await eventsOf(api, operation);
+  const events = await readEvents(api, operation);
   expectEqual(`${operation}: ${when}: events`, events.length - before, Number(stored));
   for (const { actor } of events) expectEqual(`${operation}: actor`, actor.name, 'RUNWIRE_API_KEY');
   return stored;

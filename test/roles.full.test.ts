@@ -134,7 +134,7 @@ test('every node allows what the table of roles allows, within 5 s of a change',
   if (missing !== null) return t.skip(missing);
   await using rig = await Rig.start({ nodes: scale(2, 3) });
   await named('changes', checkChanges(rig));
-  // The gate goes through the table in test/roles.test.ts.
+  // In the gate, test/roles.test.ts tries the table.
   if (scale(false, true)) await named('table', checkTable(rig));
   count({ attempts });
 });

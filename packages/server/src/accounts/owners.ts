@@ -13,7 +13,7 @@ import {
   type OwnerRow,
   ownerById,
 } from '../store/queries/accounts.ts';
-import { deleteAuditEventsOf } from '../store/queries/audit.ts';
+import { deleteAllAuditEvents } from '../store/queries/audit.ts';
 import { findPeople, insertPerson } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
@@ -94,7 +94,7 @@ export class Owners {
       if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
       await tx.run(deleteOwnerKeys, { ownerId });
       for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
-      await tx.run(deleteAuditEventsOf, { ownerId });
+      await tx.run(deleteAllAuditEvents, { ownerId });
       for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
       await tx.run(deleteOwner, { ownerId });
       await audit(tx, { target: ['owner', ownerId], before: { email: owner.email, name: ownerJson(owner).name } });

@@ -20,7 +20,7 @@ export interface AuditSource {
   readonly consumerId: string | null;
 }
 
-/** What was changed. Texts of messages and secrets must not be in `before` and `after`. */
+/** What was changed. `before` and `after` must not have message texts or secrets. */
 export interface AuditedChange {
   readonly target: readonly [kind: TargetKind, id: string];
   readonly integrationId?: IntegrationId;
@@ -45,15 +45,14 @@ export type TargetKind =
   | 'webhook'
   | 'schedule';
 
-/** Stores an event about a change, in the transaction of the change. */
+/** Stores an event in the transaction that changes something. */
 export type Audit = (tx: Tx, change: AuditedChange) => Promise<void>;
 
 /** For changes that no request asked for. */
 export const notAudited: Audit = async () => {};
 
 /**
- * While a node of an earlier version is alive, nothing is stored: such a node stores no events of its own changes, and would
- * not erase the events of a member.
+ * Stores nothing while a node from an earlier version is alive: such a node stores no events, and would not erase a member's.
  */
 export function auditFor(source: AuditSource, earlierNodes: EarlierNodes): Audit {
   return async (
@@ -82,7 +81,7 @@ export function auditFor(source: AuditSource, earlierNodes: EarlierNodes): Audit
   };
 }
 
-/** Fields of an answer that change by themselves, or name what the event has already. */
+/** Secrets, and fields that change by themselves. */
 const LEFT_OUT = new Set([
   'createdAt',
   'updatedAt',

@@ -1,9 +1,9 @@
 import { type Address, isWithin, parseAddress, type Range, unmapped } from '@runwire/guarded-fetch/url-rules';
 
-type Forwarded = string | readonly string[] | undefined;
+type HeaderValue = string | readonly string[] | undefined;
 
 /** Returns the client's address as a text that is the same for all notations and for all addresses of a person. */
-export function clientAddress(peer: string | undefined, forwardedFor: Forwarded, trusted: readonly Range[]): string {
+export function clientAddress(peer: string | undefined, forwardedFor: HeaderValue, trusted: readonly Range[]): string {
   const client = findClient(peer, forwardedFor, trusted);
   return client === null ? 'unknown' : shown(client);
 }
@@ -11,7 +11,7 @@ export function clientAddress(peer: string | undefined, forwardedFor: Forwarded,
 /** Returns the client's address as people write it; null if it is not known. */
 export function printedClientAddress(
   peer: string | undefined,
-  forwardedFor: Forwarded,
+  forwardedFor: HeaderValue,
   trusted: readonly Range[],
 ): string | null {
   const client = findClient(peer, forwardedFor, trusted);
@@ -22,7 +22,7 @@ export function printedClientAddress(
  * Finds the peer's address, or if the peer is a trusted proxy, the last address in `X-Forwarded-For` that is not. The
  * addresses before it prove nothing, because every client can send them.
  */
-function findClient(peer: string | undefined, forwardedFor: Forwarded, trusted: readonly Range[]): Address | null {
+function findClient(peer: string | undefined, forwardedFor: HeaderValue, trusted: readonly Range[]): Address | null {
   let client = parseHop(peer ?? '');
   const hops = String(forwardedFor ?? '').split(',');
   while (client !== null && trusted.some((range) => isWithin(client as Address, range))) {

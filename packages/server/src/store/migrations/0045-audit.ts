@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
-/** Who changed what. The columns of the member and of the file let an erasure find the events of a person. */
+/** Who changed what. An erasure finds a person's events by the member and the file. */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   await db.schema

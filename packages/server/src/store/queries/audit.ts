@@ -74,11 +74,11 @@ export const deleteOldAuditEvents = statement('delete old audit events', (db, p:
     ),
 );
 
-export const deleteAuditEventsOf = statement('delete audit events of', (db, p: { ownerId: OwnerId }) =>
+export const deleteAllAuditEvents = statement('delete audit events of', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('audit_events').where('owner_id', '=', p.ownerId),
 );
 
-/** Replaces the id of a member in the events about or by it, and deletes what else they tell of the member. */
+/** Replaces a member's id in the events about or by it, and deletes what else they tell about it. */
 export const eraseAuditEvents = statement(
   'erase audit events',
   (db, p: Person & ErasedPerson & FileRange & { readonly folder: StoredPath }) =>
