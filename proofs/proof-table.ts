@@ -454,7 +454,6 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
   audit: {
     minutes: 3,
     faults: { 'audit-after-commit': /events: expected 1, found 0/ },
-    figures: (scale) => ({ kills: scale(2, 14), stored: scale(1, 7) }),
   },
   ...COMPATIBLE_PROMISES,
   ...EVENT_PROMISES,

@@ -66,6 +66,8 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
+/** The change is one of the first transactions of a server. */
+const MAX_TRANSACTIONS = 6;
 const POINTS = ['before-commit', 'after-commit'] as const;
 
 async function readEvents(by: ApiClient, operation: string) {
@@ -73,36 +75,50 @@ async function readEvents(by: ApiClient, operation: string) {
   return items as readonly { readonly actor: { readonly name: string }; readonly target: string }[];
 }
 
-async function killAt(rig: AnyRig, change: Change, when: (typeof POINTS)[number], n: number): Promise<boolean> {
+/** Kills a server at its first transactions, until one is the change. Resolves to the number of kills, and of stored changes. */
+async function killAt(rig: AnyRig, change: Change, when: (typeof POINTS)[number], first: number) {
   const { operation, point, call, isStored } = change;
   const killed: WaitPoint = `${point}.${when}`;
-  const before = (await readEvents(rig.server().api, operation)).length;
-  await rig.server().kill();
-  rig.servers.length = 0;
-  const victim = await rig.add({ killAt: killed });
-  await call(victim.api, n).catch(() => {});
-  await victim.kill();
-  rig.servers.length = 0;
-  const { api } = await rig.add();
-  const stored = await isStored(api, n);
-  const events = await readEvents(api, operation);
-  expectEqual(`${operation}: ${when}: events`, events.length - before, Number(stored));
-  for (const { actor } of events) expectEqual(`${operation}: actor`, actor.name, 'RUNWIRE_API_KEY');
-  return stored;
+  const sums = { kills: 0, stored: 0 };
+  for (let time = 1; time <= MAX_TRANSACTIONS; time += 1) {
+    const n = first + time;
+    const before = (await readEvents(rig.server().api, operation)).length;
+    await stop(rig);
+    // A start has such transactions too.
+    const victim = await rig.add({ killAt: killed, killAfter: time }).catch(() => null);
+    const answer = victim === null ? null : await call(victim.api, n).catch(() => null);
+    await stop(rig);
+    const { api } = await rig.add();
+    const stored = await isStored(api, n);
+    const events = await readEvents(api, operation);
+    expectEqual(`${operation}: ${when}: events`, events.length - before, Number(stored));
+    for (const { actor } of events) expectEqual(`${operation}: actor`, actor.name, 'RUNWIRE_API_KEY');
+    // The server answered: the change was before the transaction at which it would have died.
+    if (answer !== null) return sums;
+    sums.kills += 1;
+    sums.stored += Number(stored);
+  }
+  return sums;
+}
+
+/** Ends the only server. */
+async function stop(rig: AnyRig): Promise<void> {
+  for (const server of rig.servers.splice(0)) await server.kill();
 }
 
 test('a change and its event are stored together, also if the server dies', async () => {
   await using rig = await Rig.start({ nodes: null });
   await rig.prepare({ apiIntegrationId: 'one', agency: 'test' });
   const changes = scale(CHANGES.slice(0, 1), CHANGES);
-  let stored = 0;
-  let kills = 0;
-  for (const change of changes) {
-    for (const when of POINTS) {
-      kills += 1;
-      stored += Number(await named(`kill ${kills}`, killAt(rig, change, when, kills)));
+  const sums = { kills: 0, stored: 0 };
+  for (const [index, change] of changes.entries()) {
+    for (const [turn, when] of POINTS.entries()) {
+      const first = 100 * index + 50 * turn;
+      const { kills, stored } = await named(`${change.operation}: ${when}`, killAt(rig, change, when, first));
+      sums.kills += kills;
+      sums.stored += stored;
     }
   }
-  expectAtLeast('kills after which the change is stored', stored, changes.length);
-  count({ kills, stored });
+  expectAtLeast('changes that a killed server had stored', sums.stored, changes.length);
+  count(sums);
 });
