@@ -81,8 +81,11 @@ export function auditFor(source: AuditSource, earlierNodes: EarlierNodes): Audit
   };
 }
 
-/** Secrets, and fields that change by themselves. */
+/** Secrets, ids that the target has, and fields that change by themselves. */
 const LEFT_OUT = new Set([
+  'apiIntegrationId',
+  'keyId',
+  'personId',
   'createdAt',
   'updatedAt',
   'apiKey',
