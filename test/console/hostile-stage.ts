@@ -104,7 +104,7 @@ async function stageAccounts(api: ApiClient): Promise<readonly HostilePage[]> {
   await made(api.patch('/v2/me', { name: FIRST.text }), 200);
   return [
     { path: 'keys', texts: texts(names) },
-    { path: 'people', texts: texts(names) },
+    { path: 'owners', texts: texts(names) },
     { path: 'profile', texts: [FIRST.text] },
     { path: 'integrations', texts: [FIRST.text] },
     { path: `integrations/${INTEGRATION}`, texts: [FIRST.text] },

@@ -1,5 +1,7 @@
 export type * from '@runwire/contract';
 export type { Run as RunRecord } from '@runwire/contract';
+/** What each role may call. */
+export { includesRole, operationRoles, roles } from '@runwire/contract';
 export type {
   AnsweringOptions,
   Decision,

@@ -205,6 +205,19 @@ const people = createRoute({
   component: lazyPage(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
 });
 
+const owners = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/owners',
+  component: lazyPage(() => import('../pages/owners/owners-page.tsx'), 'OwnersPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/audit',
+  validateSearch: searchFields('actor', 'operation', 'target', 'from', 'to'),
+  component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+});
+
 const health = createRoute({
   getParentRoute: () => signedIn,
   path: '/health',
@@ -251,6 +264,8 @@ export const router = createRouter({
       keys,
       profile,
       people,
+      owners,
+      audit,
       health,
     ]),
   ]),

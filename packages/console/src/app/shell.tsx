@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { May } from '../ui/may.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { notify } from '../ui/toasts.tsx';
 import { apiUrl, consoleUrl } from './addresses.ts';
@@ -50,14 +51,14 @@ function Brand() {
 
 /** One integration's pages. */
 const SECTIONS = [
-  { title: 'Playground', to: '/integrations/$integration/playground' },
-  { title: 'Chats', to: '/integrations/$integration/chats' },
-  { title: 'Runs', to: '/integrations/$integration/runs' },
-  { title: 'Members', to: '/integrations/$integration/members' },
-  { title: 'Usage', to: '/integrations/$integration/usage' },
-  { title: 'Files', to: '/integrations/$integration/files' },
-  { title: 'Schedules', to: '/integrations/$integration/schedules' },
-  { title: 'Webhooks', to: '/integrations/$integration/webhooks' },
+  { title: 'Playground', to: '/integrations/$integration/playground', call: 'getCompletionV2' },
+  { title: 'Chats', to: '/integrations/$integration/chats', call: 'listChats' },
+  { title: 'Runs', to: '/integrations/$integration/runs', call: 'listRuns' },
+  { title: 'Members', to: '/integrations/$integration/members', call: 'listMembers' },
+  { title: 'Usage', to: '/integrations/$integration/usage', call: 'listUsage' },
+  { title: 'Files', to: '/integrations/$integration/files', call: 'listFiles' },
+  { title: 'Schedules', to: '/integrations/$integration/schedules', call: 'listSchedules' },
+  { title: 'Webhooks', to: '/integrations/$integration/webhooks', call: 'listWebhooks' },
 ] as const;
 
 function Navigation() {
@@ -75,9 +76,11 @@ function Navigation() {
           <Link to="/agencies">Agencies</Link>
         </li>
         {me?.administrator && (
-          <li>
-            <Link to="/health">Health</Link>
-          </li>
+          <May call="listNodes">
+            <li>
+              <Link to="/health">Health</Link>
+            </li>
+          </May>
         )}
       </ul>
       {integration !== undefined && <IntegrationSections integration={integration} />}
@@ -117,12 +120,14 @@ function IntegrationSections({ integration }: { readonly integration: string }) 
             Overview
           </Link>
         </li>
-        {SECTIONS.map(({ title, to }) => (
-          <li key={to}>
-            <Link to={to} params={{ integration }}>
-              {title}
-            </Link>
-          </li>
+        {SECTIONS.map(({ title, to, call }) => (
+          <May key={to} call={call}>
+            <li>
+              <Link to={to} params={{ integration }}>
+                {title}
+              </Link>
+            </li>
+          </May>
         ))}
       </ul>
     </div>
@@ -150,18 +155,28 @@ function Profile() {
         </button>
       }
     >
-      {me?.email != null && <MenuLabel>{me.email}</MenuLabel>}
-      <MenuItem isLink>
-        <Link to="/keys">API keys</Link>
-      </MenuItem>
+      {me?.person?.email != null && <MenuLabel>{me.person.email}</MenuLabel>}
+      <May call="listApiKeys">
+        <MenuItem isLink>
+          <Link to="/keys">API keys</Link>
+        </MenuItem>
+      </May>
       <MenuItem isLink>
         <Link to="/profile">Profile and password</Link>
       </MenuItem>
-      {me?.administrator && (
+      <May call="listPeople">
         <MenuItem isLink>
           <Link to="/people">People</Link>
         </MenuItem>
-      )}
+        <MenuItem isLink>
+          <Link to="/audit">Audit log</Link>
+        </MenuItem>
+        {me?.administrator && (
+          <MenuItem isLink>
+            <Link to="/owners">Owners</Link>
+          </MenuItem>
+        )}
+      </May>
       <MenuItem isLink>
         <a href={new URL('docs', apiUrl).href} target="_blank" rel="noreferrer">
           API reference

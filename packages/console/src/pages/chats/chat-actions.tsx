@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { May } from '../../ui/may.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { chatName } from './chat-name.ts';
 import { PlaygroundLink } from './playground-link.tsx';
@@ -25,12 +26,16 @@ export function ChatActions({ chat }: { readonly chat: Chat }) {
   return (
     <>
       <PlaygroundLink chat={chat} isMain />
-      <button type="button" className="button" onClick={() => setOpen('rename')}>
-        Rename
-      </button>
-      <button type="button" className="button button-danger" onClick={() => setOpen('delete')}>
-        Delete
-      </button>
+      <May call="updateChat">
+        <button type="button" className="button" onClick={() => setOpen('rename')}>
+          Rename
+        </button>
+      </May>
+      <May call="deleteChat">
+        <button type="button" className="button button-danger" onClick={() => setOpen('delete')}>
+          Delete
+        </button>
+      </May>
       {open === 'rename' && <RenameDialog chat={chat} onClose={close} />}
       {open === 'delete' && (
         <ConfirmDialog

@@ -10,6 +10,7 @@ import { DeleteFileDialog } from './delete-file-dialog.tsx';
 import { DropArea } from './drop-area.tsx';
 import { ROOT } from './file-path.ts';
 import './files.css';
+import { May } from '../../ui/may.tsx';
 import { filesKey } from './files-query.ts';
 import { FilesTable, isFolderGone } from './files-table.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
@@ -49,9 +50,11 @@ export function FilesPage() {
     } else await client.invalidateQueries({ queryKey: filesKey(integration) });
   };
   const upload = (
-    <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'upload', files: [] })}>
-      Upload files
-    </button>
+    <May call="createAgencyUpload">
+      <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'upload', files: [] })}>
+        Upload files
+      </button>
+    </May>
   );
   const isEmpty = isFolderGone(list.error) || (!list.isLoading && list.error === null && list.rows.length === 0);
   return (

@@ -5,6 +5,7 @@ import type { PagedList } from '../../app/paged-list.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { May } from '../../ui/may.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DownloadButton } from './download-button.tsx';
@@ -67,14 +68,16 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       cell: (file) => (
         <div className="file-actions">
           {file.kind === 'file' && <DownloadButton integration={integration} path={file.path} isSmall />}
-          <button
-            type="button"
-            className="button button-small"
-            aria-label={`Delete ${file.name}`}
-            onClick={() => onDelete(file)}
-          >
-            Delete
-          </button>
+          <May call="deleteFile">
+            <button
+              type="button"
+              className="button button-small"
+              aria-label={`Delete ${file.name}`}
+              onClick={() => onDelete(file)}
+            >
+              Delete
+            </button>
+          </May>
         </div>
       ),
     },

@@ -13,6 +13,7 @@ import { AgencyBadge } from './agency-warning.tsx';
 import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
 import { FirstAgencyHint } from './first-agency-hint.tsx';
 import './integrations.css';
+import { May } from '../../ui/may.tsx';
 
 const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<Integration>[] => [
   {
@@ -53,9 +54,11 @@ export function IntegrationsPage() {
   const [isCreating, setCreating] = useState(false);
   const hasOwnAgency = agencies?.some(({ source }) => source !== 'bundled') ?? true;
   const create = (
-    <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
-      Create integration
-    </button>
+    <May call="createIntegration">
+      <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
+        Create integration
+      </button>
+    </May>
   );
   const isEmpty = !list.isLoading && list.error === null && list.rows.length === 0;
   return (

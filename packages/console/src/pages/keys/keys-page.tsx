@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
+import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
@@ -38,7 +39,23 @@ export function KeysPage() {
     </button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { title: 'Name', share: 1.5, cell: (key) => <bdi>{getName(key)}</bdi> },
+    {
+      title: 'Name',
+      share: 1.75,
+      cell: (key) => (
+        <RowTitle detail={key.createdBy === null ? null : `made by ${key.createdBy.name ?? key.createdBy.id}`}>
+          <bdi>{getName(key)}</bdi>
+        </RowTitle>
+      ),
+    },
+    { title: 'Ending', cell: ({ suffix }) => (suffix === null ? <Nothing /> : <code>{suffix}</code>) },
+    {
+      title: 'Role',
+      share: 1.25,
+      cell: ({ role, integrations }) => (
+        <RowTitle detail={integrations === null ? null : `only ${integrations.join(', ')}`}>{role}</RowTitle>
+      ),
+    },
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
@@ -48,7 +65,11 @@ export function KeysPage() {
       title: 'Expires',
       cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time time={expiresAt} age />),
     },
-    { title: 'Created', cell: ({ createdAt }) => (createdAt === null ? <Nothing /> : <Time time={createdAt} age />) },
+    {
+      title: 'Created',
+      isMinor: true,
+      cell: ({ createdAt }) => (createdAt === null ? <Nothing /> : <Time time={createdAt} age />),
+    },
     {
       title: 'Actions',
       cell: (key) =>
@@ -68,7 +89,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      lead="Your backend sends a key with each request. A key can do everything that you can do, so keep it on your server."
+      lead="Your backend sends a key with each request. Its role decides what it may do. Keep it on your server."
       {...(list.rows.length === 0 ? {} : { actions: create })}
     >
       <DataTable

@@ -15,6 +15,7 @@ import { MemberDetails } from './member-details.tsx';
 import { MemberLinks } from './member-links.tsx';
 import { MemberState } from './member-state.tsx';
 import './members.css';
+import { May } from '../../ui/may.tsx';
 
 interface MemberViewProps {
   readonly integration: string;
@@ -56,26 +57,34 @@ export function MemberView({ integration, member, onErased }: MemberViewProps) {
       }
       actions={
         <>
-          <button type="button" className="button" onClick={() => setDialog('edit')}>
-            Change
-          </button>
+          <May call="putMember">
+            <button type="button" className="button" onClick={() => setDialog('edit')}>
+              Change
+            </button>
+          </May>
           {active ? (
-            <button type="button" className="button" onClick={() => setDialog('deactivate')}>
-              Deactivate
-            </button>
+            <May call="putMember">
+              <button type="button" className="button" onClick={() => setDialog('deactivate')}>
+                Deactivate
+              </button>
+            </May>
           ) : (
-            <button
-              type="button"
-              className="button"
-              aria-disabled={activate.isPending}
-              onClick={() => !activate.isPending && activate.mutate()}
-            >
-              {activate.isPending ? 'Activating…' : 'Activate'}
-            </button>
+            <May call="putMember">
+              <button
+                type="button"
+                className="button"
+                aria-disabled={activate.isPending}
+                onClick={() => !activate.isPending && activate.mutate()}
+              >
+                {activate.isPending ? 'Activating…' : 'Activate'}
+              </button>
+            </May>
           )}
-          <button type="button" className="button button-danger" onClick={() => setDialog('erase')}>
-            Erase
-          </button>
+          <May call="deleteMember">
+            <button type="button" className="button button-danger" onClick={() => setDialog('erase')}>
+              Erase
+            </button>
+          </May>
         </>
       }
     >

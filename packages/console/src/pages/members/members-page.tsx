@@ -8,6 +8,7 @@ import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
+import { May } from '../../ui/may.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -52,9 +53,11 @@ export function MembersPage() {
     { title: 'Registered', share: 1.3, isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
   ];
   const register = (
-    <button type="button" className="button button-primary" onClick={() => setRegistering(true)}>
-      Register member
-    </button>
+    <May call="putMember">
+      <button type="button" className="button button-primary" onClick={() => setRegistering(true)}>
+        Register member
+      </button>
+    </May>
   );
   const isEmpty = q === undefined && !list.isLoading && list.error === null && list.rows.length === 0;
   return (

@@ -1,14 +1,14 @@
-import type { CreatedOwner } from '@runwire/client';
+import type { CreatedPerson } from '@runwire/client';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
 interface InvitedDialogProps {
-  readonly owner: CreatedOwner;
+  readonly person: CreatedPerson;
   readonly onClose: () => void;
 }
 
-/** The only place that ever shows the link and the key. They are not stored in any cache. */
-export function InvitedDialog({ owner: { email, setupLink, apiKey }, onClose }: InvitedDialogProps) {
+/** The only place that ever shows the link. It is not stored in any cache. */
+export function InvitedDialog({ person: { email, setupLink }, onClose }: InvitedDialogProps) {
   return (
     <Dialog title="Give this link to the person" onClose={onClose}>
       <div className="stack">
@@ -17,13 +17,6 @@ export function InvitedDialog({ owner: { email, setupLink, apiKey }, onClose }: 
           again.
         </p>
         <CodeBlock code={setupLink} label="set-up link" />
-        <details className="first-key">
-          <summary>First API key of the person</summary>
-          <div className="stack-tight">
-            <p className="muted">Only for a backend that needs it before the person signs in. It is not shown again.</p>
-            <CodeBlock code={apiKey} label="API key" />
-          </div>
-        </details>
         <div className="row row-end">
           <button type="button" className="button button-primary" onClick={onClose}>
             Done

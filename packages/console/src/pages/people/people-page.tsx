@@ -1,4 +1,4 @@
-import type { CreatedOwner, Owner } from '@runwire/client';
+import type { CreatedPerson, Person } from '@runwire/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../app/api.ts';
@@ -6,73 +6,69 @@ import { usePagedList } from '../../app/paged-list.ts';
 import { meQuery } from '../../app/queries.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Badge, EmptyState, Loading } from '../../ui/feedback.tsx';
+import { Badge, EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { EditPersonDialog } from './edit-person-dialog.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { InvitedDialog } from './invited-dialog.tsx';
-import './people.css';
-
-/** Only the administrator sees other owners. */
-export function PeoplePage() {
-  const { data: me } = useQuery(meQuery);
-  if (me === undefined) {
-    return (
-      <Page title="People">
-        <Loading what="people" />
-      </Page>
-    );
-  }
-  if (!me.administrator) {
-    return (
-      <Page title="People">
-        <EmptyState title="Only an administrator manages people">
-          <p>Ask an administrator of this server to invite or to delete a person.</p>
-        </EmptyState>
-      </Page>
-    );
-  }
-  return <Owners ownId={me.ownerId} />;
-}
 
 type OpenDialog =
   | { readonly kind: 'invite' }
-  | { readonly kind: 'invited'; readonly owner: CreatedOwner }
-  | { readonly kind: 'delete'; readonly owner: Owner };
+  | { readonly kind: 'invited'; readonly person: CreatedPerson }
+  | { readonly kind: 'edit' | 'remove'; readonly person: Person };
 
-const getName = ({ name, email, ownerId }: Owner) => name ?? email ?? ownerId;
+const getName = ({ name, email, personId }: Person) => name ?? email ?? personId;
 
-function Owners({ ownId }: { readonly ownId: string }) {
+/** The people who sign in for the owner, and their roles. */
+export function PeoplePage() {
   const client = useQueryClient();
-  const list = usePagedList(['owners'], (signal) => api().owners.list({ limit: 100 }, { signal }));
+  const { data: me } = useQuery(meQuery);
+  const list = usePagedList(['people'], (signal) => api().people.list({ limit: 100 }, { signal }));
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
-  const refresh = () => client.invalidateQueries({ queryKey: ['owners'] });
-  const columns: readonly Column<Owner>[] = [
+  const refresh = () => client.invalidateQueries({ queryKey: ['people'] });
+  const columns: readonly Column<Person>[] = [
     { title: 'E-mail', share: 2, cell: ({ email }) => <bdi>{email ?? <Nothing />}</bdi> },
     { title: 'Name', share: 1.5, cell: ({ name }) => <bdi>{name ?? <Nothing />}</bdi> },
+    { title: 'Role', cell: ({ role }) => role },
     {
-      title: 'Role',
-      cell: ({ administrator }) => (administrator ? <Badge tone="active">administrator</Badge> : 'owner'),
+      title: 'State',
+      cell: ({ state }) => <Badge tone={state === 'active' ? 'good' : 'warn'}>{state}</Badge>,
     },
-    { title: 'Invited', cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    {
+      title: 'Last seen',
+      cell: ({ lastSeenAt }) => (lastSeenAt === null ? 'never' : <Time time={lastSeenAt} age />),
+    },
     {
       title: 'Actions',
-      cell: (owner) =>
-        owner.ownerId === ownId ? (
-          <span className="muted">you</span>
-        ) : (
+      share: 1.5,
+      cell: (person) => (
+        <div className="row">
           <button
             type="button"
             className="button button-small"
-            aria-label={`Delete ${getName(owner)}`}
-            onClick={() => setDialog({ kind: 'delete', owner })}
+            aria-label={`Change the role of ${getName(person)}`}
+            onClick={() => setDialog({ kind: 'edit', person })}
           >
-            Delete
+            Role
           </button>
-        ),
+          {person.personId === me?.person?.personId ? (
+            <span className="muted">you</span>
+          ) : (
+            <button
+              type="button"
+              className="button button-small"
+              aria-label={`Remove ${getName(person)}`}
+              onClick={() => setDialog({ kind: 'remove', person })}
+            >
+              Remove
+            </button>
+          )}
+        </div>
+      ),
     },
   ];
   return (
@@ -80,8 +76,8 @@ function Owners({ ownId }: { readonly ownId: string }) {
       title="People"
       lead={
         <>
-          Each person has integrations and API keys of their own. You cannot see the integrations of others. If a set-up
-          link has expired, <code>runwire owners link EMAIL</code> on the server makes a new one.
+          The people who sign in for your organisation. Their role decides what they may do. If a set-up link has
+          expired, <code>runwire owners link EMAIL</code> on the server makes a new one.
         </>
       }
       actions={
@@ -95,7 +91,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
         what="people"
         list={list}
         columns={columns}
-        rowKey={({ ownerId }) => ownerId}
+        rowKey={({ personId }) => personId}
         empty={
           <EmptyState title="No people yet">
             <p>Invite a person, and send them the set-up link.</p>
@@ -105,29 +101,38 @@ function Owners({ ownId }: { readonly ownId: string }) {
       {dialog?.kind === 'invite' && (
         <InviteDialog
           onClose={close}
-          onInvited={(owner) => {
-            setDialog({ kind: 'invited', owner });
+          onInvited={(person) => {
+            setDialog({ kind: 'invited', person });
             void refresh();
           }}
         />
       )}
-      {dialog?.kind === 'invited' && <InvitedDialog owner={dialog.owner} onClose={close} />}
-      {dialog?.kind === 'delete' && (
+      {dialog?.kind === 'invited' && <InvitedDialog person={dialog.person} onClose={close} />}
+      {dialog?.kind === 'edit' && (
+        <EditPersonDialog
+          person={dialog.person}
+          name={getName(dialog.person)}
+          onClose={close}
+          onSaved={async () => {
+            await Promise.all([refresh(), client.invalidateQueries({ queryKey: meQuery.queryKey })]);
+            close();
+            notify(`The role of ${getName(dialog.person)} is changed.`);
+          }}
+        />
+      )}
+      {dialog?.kind === 'remove' && (
         <ConfirmDialog
-          title={`Delete ${getName(dialog.owner)}?`}
-          action="Delete person"
-          pendingLabel="Deleting…"
+          title={`Remove ${getName(dialog.person)}?`}
+          action="Remove person"
+          pendingLabel="Removing…"
           onClose={close}
           onConfirm={async () => {
-            await api().owners.delete({ ownerId: dialog.owner.ownerId });
+            await api().people.delete({ personId: dialog.person.personId });
             await refresh();
-            notify(`${getName(dialog.owner)} is deleted.`);
+            notify(`${getName(dialog.person)} is removed.`);
           }}
         >
-          <p>
-            Their password, sessions and API keys end. A person who still has integrations cannot be deleted. This
-            cannot be undone.
-          </p>
+          <p>The password and all sessions end. API keys that the person made stay: revoke them under API keys.</p>
         </ConfirmDialog>
       )}
     </Page>

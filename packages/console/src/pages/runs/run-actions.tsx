@@ -1,6 +1,7 @@
 import type { RunRecord } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { May } from '../../ui/may.tsx';
 import { CancelDialog } from './cancel-dialog.tsx';
 import { isActive } from './run-state.ts';
 
@@ -10,9 +11,11 @@ export function RunActions({ run }: { readonly run: RunRecord }) {
   return (
     <>
       {isActive(run) && (
-        <button type="button" className="button button-danger" onClick={() => setCancelling(true)}>
-          Cancel the run
-        </button>
+        <May call="cancelRun">
+          <button type="button" className="button button-danger" onClick={() => setCancelling(true)}>
+            Cancel the run
+          </button>
+        </May>
       )}
       {!run.chatDeleted && (
         <Link

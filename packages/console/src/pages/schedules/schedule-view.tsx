@@ -6,6 +6,7 @@ import { api } from '../../app/api.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { May } from '../../ui/may.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -62,20 +63,28 @@ export function ScheduleView({ integration, schedule }: ScheduleViewProps) {
       }
       actions={
         <>
-          <button type="button" className="button" aria-disabled={isPending} onClick={() => act(run.mutate)}>
-            {run.isPending ? 'Starting…' : 'Run now'}
-          </button>
-          <button type="button" className="button" onClick={() => setDialog('edit')}>
-            Change
-          </button>
-          {!isOver(schedule) && (
-            <button type="button" className="button" aria-disabled={isPending} onClick={() => act(toggle.mutate)}>
-              {toggle.isPending ? 'Sending…' : active ? 'Pause' : 'Resume'}
+          <May call="runSchedule">
+            <button type="button" className="button" aria-disabled={isPending} onClick={() => act(run.mutate)}>
+              {run.isPending ? 'Starting…' : 'Run now'}
             </button>
+          </May>
+          <May call="updateSchedule">
+            <button type="button" className="button" onClick={() => setDialog('edit')}>
+              Change
+            </button>
+          </May>
+          {!isOver(schedule) && (
+            <May call="updateSchedule">
+              <button type="button" className="button" aria-disabled={isPending} onClick={() => act(toggle.mutate)}>
+                {toggle.isPending ? 'Sending…' : active ? 'Pause' : 'Resume'}
+              </button>
+            </May>
           )}
-          <button type="button" className="button button-danger" onClick={() => setDialog('delete')}>
-            Delete
-          </button>
+          <May call="deleteSchedule">
+            <button type="button" className="button button-danger" onClick={() => setDialog('delete')}>
+              Delete
+            </button>
+          </May>
         </>
       }
     >

@@ -7,6 +7,7 @@ import { usePagedList } from '../../app/paged-list.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { May } from '../../ui/may.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -57,9 +58,11 @@ export function SchedulesPage() {
   );
   const [isCreating, setCreating] = useState(false);
   const create = (
-    <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
-      Create schedule
-    </button>
+    <May call="createSchedule">
+      <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
+        Create schedule
+      </button>
+    </May>
   );
   return (
     <Page

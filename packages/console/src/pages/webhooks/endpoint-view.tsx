@@ -7,6 +7,7 @@ import { formatCount } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { May } from '../../ui/may.tsx';
 import { Page } from '../../ui/page.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -69,16 +70,22 @@ export function EndpointView({ integration, endpoint }: EndpointViewProps) {
       actions={
         <>
           {act('test', 'Send test')}
-          <button type="button" className="button" onClick={() => setDialog('edit')}>
-            Change
-          </button>
+          <May call="updateWebhook">
+            <button type="button" className="button" onClick={() => setDialog('edit')}>
+              Change
+            </button>
+          </May>
           {act('toggle', active ? 'Pause' : 'Activate')}
-          <button type="button" className="button" onClick={() => setDialog('rotate')}>
-            Rotate secret
-          </button>
-          <button type="button" className="button button-danger" onClick={() => setDialog('delete')}>
-            Delete
-          </button>
+          <May call="rotateWebhook">
+            <button type="button" className="button" onClick={() => setDialog('rotate')}>
+              Rotate secret
+            </button>
+          </May>
+          <May call="deleteWebhook">
+            <button type="button" className="button button-danger" onClick={() => setDialog('delete')}>
+              Delete
+            </button>
+          </May>
         </>
       }
     >

@@ -14,6 +14,7 @@ import { EndpointState } from './endpoint-state.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { endpointsQuery, webhooksKey } from './webhook-queries.ts';
 import './webhooks.css';
+import { May } from '../../ui/may.tsx';
 
 type OpenDialog = 'create' | { readonly endpointId: string; readonly secret: string };
 
@@ -51,9 +52,11 @@ export function WebhooksPage() {
   const list = wholeList(useQuery(endpointsQuery(integration)));
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const create = (
-    <button type="button" className="button button-primary" onClick={() => setDialog('create')}>
-      Add endpoint
-    </button>
+    <May call="createWebhook">
+      <button type="button" className="button button-primary" onClick={() => setDialog('create')}>
+        Add endpoint
+      </button>
+    </May>
   );
   return (
     <Page

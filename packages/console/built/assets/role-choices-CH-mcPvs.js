@@ -1,0 +1,1 @@
+var e={viewer:`reads`,operator:`also answers questions, changes members`,developer:`also changes everything below integrations`,manager:`everything, with people and keys`},t=Object.keys(e).map(t=>({value:t,label:`${t}: ${e[t]}`}));export{t};
