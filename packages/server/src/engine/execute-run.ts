@@ -390,7 +390,7 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   const { deps, run, log, stop, progress, stepIds, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
-  const journalled = stepIds.journalled(step);
+  const journalled = stepIds.journalled(priceStep(deps.prices, step));
   progress.settle(step);
   const totals = stepTotals(execution);
   const chunks = log.takeChunks();
@@ -414,7 +414,7 @@ function stepTotals({ run, progress }: Execution) {
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */
 async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
   const { status, error, providerStatus } = end;
-  const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
+  const lastStep = end.lastStep === null ? null : stepIds.journalled(priceStep(deps.prices, end.lastStep));
   const { items, text, files, accepted, usage, byModel, steps } = progress;
   const output = status === 'completed' ? progress.output : null;
   const questions = status === 'completed' ? progress.questions : [];

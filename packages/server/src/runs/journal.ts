@@ -15,9 +15,9 @@ import { insertStep, type StepRow } from '../store/queries/steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files, firstTokenMs } = step;
+  const { usage, output, replay, tried, asks, asked, files, firstTokenMs, cost } = step;
   // `JSON.stringify` omits undefined fields.
-  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs });
+  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs, cost });
   await tx.run(insertStep, {
     run_id: runId,
     step: step.step,

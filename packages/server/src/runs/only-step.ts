@@ -1,4 +1,5 @@
-import { type Usage, usageFromRow } from '../domain/model/usage.ts';
+import { sumCosts } from '../domain/model/cost.ts';
+import { type ModelUsage, type Usage, usageFromRow } from '../domain/model/usage.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
 import type { OnlyStepRow, StepRow } from '../store/queries/steps.ts';
 
@@ -61,6 +62,7 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   const only = JSON.parse(run.only_step_json) as OnlyStep;
   const [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] = only;
   const usage = usageFromRow(run);
+  const cost = sumCosts(JSON.parse(run.by_model_json) as ModelUsage[], run.currency);
   return {
     run_id: run.run_id,
     step: 1,
@@ -76,7 +78,7 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
     status: 'completed',
     first_event_id: firstEventId,
     last_event_id: lastEventId,
-    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined }),
+    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined, cost: cost ?? undefined }),
     started_at: startedAt,
     completed_at: completedAt,
   };

@@ -97,7 +97,9 @@ export class RunReads {
 
   async get(scope: Scope, runId: string) {
     const row = await this.row(scope, runId);
-    return runJson(row, this.lastEventId(row));
+    const run = runJson(row, this.lastEventId(row));
+    // Costs are not for client tokens.
+    return scope.member === null ? run : { ...run, cost: null };
   }
 
   /** The active run whose request brought this metadata; null if there is none. */

@@ -1,4 +1,5 @@
 import { jsonWith } from '../domain/list-page.ts';
+import { costJson, sumCosts } from '../domain/model/cost.ts';
 import { type ModelUsage, usageFromRow, usageJson } from '../domain/model/usage.ts';
 import { previewText } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
@@ -14,6 +15,11 @@ const errorJson = (row: StatusRow) =>
 
 /** A run's `usage` is null until it has ended. */
 const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
+
+/** Fixed at the end of the run. */
+const toCost = (row: StatusRow) => costJson(sumCosts(readModels(row), row.currency));
+
+const readModels = (row: StatusRow) => JSON.parse(row.by_model_json) as ModelUsage[];
 
 const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
@@ -60,6 +66,7 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
     error: errorJson(row),
     usage: endUsage(row),
     firstTokenMs: row.first_token_ms,
+    cost: toCost(row),
     continues: row.continues,
     pending: listPending(row),
   };
@@ -85,6 +92,7 @@ export function statusRunJson(row: StatusRow, lastEventId: number) {
     continues: _n,
     pending: _p,
     firstTokenMs: _t,
+    cost: _$,
     ...rest
   } = shortRunJson(row, lastEventId);
   return { ...rest, message: toAnswer(row) };
@@ -108,7 +116,7 @@ export function usageRecordJson(row: StatusRow) {
     // A usage record has no status `admitted`.
     status: isFinished(row.status) ? row.status : 'running',
     usage: usageJson(usageFromRow(row)),
-    byModel: (JSON.parse(row.by_model_json) as ModelUsage[]).map((one) => ({
+    byModel: readModels(row).map((one) => ({
       model: one.model,
       input_tokens: one.inputTokens,
       cached_tokens: one.cachedTokens,
@@ -116,6 +124,7 @@ export function usageRecordJson(row: StatusRow) {
     })),
     charged: charged(row),
     firstTokenMs: row.first_token_ms,
+    cost: toCost(row),
     periodStart: iso(row.period_start),
     startedAt: iso(row.started_at),
     completedAt: iso(row.completed_at),

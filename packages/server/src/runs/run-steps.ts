@@ -1,6 +1,7 @@
 import type { Scope } from '../domain/account/scope.ts';
 import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
+import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
@@ -47,11 +48,11 @@ export async function runSteps(
         ? reads.all(stepsBefore, { runId, before: numberBefore(before), limit })
         : Promise.resolve(numberBefore(before) > only.step ? [only] : []),
     position: (row) => ({ createdAt: row.step, id: '' }),
-    show: (row) => JSON.stringify(stepJson(journalledStep(row))),
+    show: (row) => JSON.stringify(stepJson(journalledStep(row), scope.member === null)),
   });
 }
 
-function stepJson(step: JournalledStep) {
+function stepJson(step: JournalledStep, showsCost: boolean) {
   const {
     usage,
     output,
@@ -65,6 +66,7 @@ function stepJson(step: JournalledStep) {
     startedAt,
     completedAt,
     firstTokenMs = null,
+    cost = null,
     ...columns
   } = step;
   const [first] = output;
@@ -74,8 +76,10 @@ function stepJson(step: JournalledStep) {
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
-    // A failed call's output is the error text that the model got.
     firstTokenMs,
+    // Costs are not for client tokens.
+    cost: showsCost ? costJson(cost) : null,
+    // A failed call's output is the error text that the model got.
     error: toError(columns.status, tried, output[0]?.text ?? ''),
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),

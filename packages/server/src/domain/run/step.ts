@@ -1,5 +1,6 @@
 import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
+import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
@@ -55,6 +56,8 @@ export interface StepOutcome {
    * version made the step.
    */
   readonly firstTokenMs?: number;
+  /** Absent if the prices have no currency, or none of the step's model, and if an earlier version made the step. */
+  readonly cost?: Cost;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
 }
