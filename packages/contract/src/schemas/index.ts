@@ -45,6 +45,7 @@ export {
   AllowanceSetting,
   CreateAdjustmentRequest,
   RunUsageRecord,
+  Cost,
   Usage,
   UsageRecord,
   UsageRecordList,

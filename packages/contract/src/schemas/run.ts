@@ -3,7 +3,7 @@ import { ChangedFile } from './file.ts';
 import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
 import { pending } from './question.ts';
 import { Type } from './type.ts';
-import { firstTokenMs, Usage } from './usage.ts';
+import { cost, firstTokenMs, Usage } from './usage.ts';
 
 export const runStatus = (description: string) =>
   oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled'], { description });
@@ -45,6 +45,7 @@ const runFields = {
   answerPreview: preview('The first 200 characters of the final assistant text'),
   usage: nullable(Usage),
   firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
+  cost: cost('What the run cost, from its end on. Also null for client tokens.'),
   durationMs: nullable(
     count('Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.'),
   ),
@@ -112,6 +113,7 @@ export const Step = named(
       lastEventId: count('Id of the last event of the step.'),
       usage: nullable(Usage),
       firstTokenMs: firstTokenMs('From the start of a model step to its first output.'),
+      cost: cost('What the model step cost. Also null for tools, and for client tokens.'),
       error: failure('Why the step failed. Null if it did not fail.'),
       startedAt: time('When the step was started.'),
       completedAt: time('When the step ended.'),

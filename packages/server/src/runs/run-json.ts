@@ -1,11 +1,12 @@
 import { jsonWith } from '../domain/list-page.ts';
 import { costJson, sumCosts } from '../domain/model/cost.ts';
-import { type ModelUsage, usageFromRow, usageJson } from '../domain/model/usage.ts';
+import { usageFromRow, usageJson } from '../domain/model/usage.ts';
 import { previewText } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { isFinished } from '../domain/run/run-state.ts';
 import { iso } from '../domain/time.ts';
 import type { RunRow } from '../store/queries/runs.ts';
+import { readModels } from './stored-models.ts';
 
 /** A chat status has no previews. */
 export type StatusRow = Omit<RunRow, 'message_start_json'>;
@@ -17,9 +18,8 @@ const errorJson = (row: StatusRow) =>
 const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
 /** Fixed at the end of the run. */
-const toCost = (row: StatusRow) => costJson(sumCosts(readModels(row), row.currency));
-
-const readModels = (row: StatusRow) => JSON.parse(row.by_model_json) as ModelUsage[];
+const toCost = (row: StatusRow) => 
+  costJson(row.currency === null ? null : sumCosts(readModels(row.by_model_json), row.currency));
 
 const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
@@ -116,7 +116,7 @@ export function usageRecordJson(row: StatusRow) {
     // A usage record has no status `admitted`.
     status: isFinished(row.status) ? row.status : 'running',
     usage: usageJson(usageFromRow(row)),
-    byModel: readModels(row).map((one) => ({
+    byModel: readModels(row.by_model_json).map((one) => ({
       model: one.model,
       input_tokens: one.inputTokens,
       cached_tokens: one.cachedTokens,

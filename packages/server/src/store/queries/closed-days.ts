@@ -19,6 +19,8 @@ export interface DaySum extends UsedAmounts {
   charged_model_runs: number | string;
   charged_tokens: number | string;
   charged_credits: number | string;
+  /** `Measures` as JSON, several with commas between them. */
+  measures: string;
 }
 
 const SUMS = ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS];
@@ -30,7 +32,8 @@ export const sumDays = (integrationId: IntegrationId, from: number, to: number) 
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
   return raw<DaySum>(
     db,
-    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id, ${sumColumns(SUMS)} from usage_hours
+    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id,
+        string_agg(measures_json, ',') as measures, ${sumColumns(SUMS)} from usage_hours
       where integration_id = ${integrationId} and hour >= ${from * HOURS_A_DAY} and hour < ${to * HOURS_A_DAY}
       group by ${day}, agent, model, has_member`,
   );
