@@ -592,11 +592,11 @@ export interface SummariseUsageParameters {
   /**
    * What usage is grouped by.
    */
-  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  groupBy: 'hour' | 'day' | 'consumer' | 'agent' | 'model';
   /**
-   * What each day is split by. Only with `groupBy=day`.
+   * What each day or hour is split by. Only with `groupBy=day` and `groupBy=hour`.
    */
-  splitBy?: 'consumer' | 'agent' | 'model' | undefined;
+  splitBy?: 'consumer' | 'agent' | 'model' | 'error' | 'agencyVersion' | undefined;
   /**
    * Only runs of this member.
    */
@@ -1028,7 +1028,7 @@ export interface Operations {
    */
   summariseLatency: { input: SummariseLatencyParameters; answer: LatencySummary };
   /**
-   * Add up usage by day, member, agent or model.
+   * Add up usage by hour, day, member, agent or model.
    */
   summariseUsage: { input: SummariseUsageParameters; answer: UsageSummary };
   /**

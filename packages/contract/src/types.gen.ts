@@ -530,6 +530,20 @@ export interface AllowanceSetting {
 }
 
 /**
+ * What models cost.
+ */
+export interface Cost {
+  /**
+   * Tokens × price, with at most six decimals.
+   */
+  amount: number;
+  /**
+   * The prices' currency, as in ISO 4217.
+   */
+  currency: string;
+}
+
+/**
  * The correction of a member's usage.
  */
 export interface CreateAdjustmentRequest {
@@ -688,6 +702,10 @@ export interface RunUsageRecord {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * When the run was started. Null if it was not started yet.
    */
   startedAt: string | null;
@@ -747,13 +765,13 @@ export interface UsageRecordList {
 }
 
 /**
- * Usage, added up by day, member, agent or model.
+ * Usage, added up by hour, day, member, agent or model.
  */
 export interface UsageSummary {
   /**
    * What usage is grouped by.
    */
-  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  groupBy: 'hour' | 'day' | 'consumer' | 'agent' | 'model';
   /**
    * Runs that were admitted at this time or later. Null: from the first run on.
    */
@@ -769,17 +787,55 @@ export interface UsageSummary {
    */
   items: {
     /**
-     * The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.
+     * The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member.
      */
     key: string | null;
     /**
-     * Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all others, and the runs that name no member.
+     * Only with `splitBy`: one of the ten values with the most tokens in the whole period: members, agents, models, error codes or hashes of agencies. Null: all others, and the runs that have none.
      */
     split?: string | null;
     /**
      * Number of runs.
      */
     runs: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
     usage: Usage;
     /**
      * What the ended runs count for in each unit.
@@ -943,6 +999,10 @@ export interface Run {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
    */
   durationMs: number | null;
@@ -1074,6 +1134,10 @@ export interface RunListItem {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
    */
   durationMs: number | null;
@@ -1157,6 +1221,10 @@ export interface Step {
    * From the start of a model step to its first output. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
+  /**
+   * What the model step cost. Also null for tools, and for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
   /**
    * Why the step failed. Null if it did not fail.
    */
@@ -4858,6 +4926,10 @@ export interface WebhookRunEvent {
      * From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not known.
      */
     firstTokenMs: number | null;
+    /**
+     * What the run cost. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
     /**
      * Why the run failed. Null if it did not fail.
      */

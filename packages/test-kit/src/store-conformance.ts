@@ -306,7 +306,9 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
         await Promise.all([1, 2].map(() => tx.run(raiseUsageHour, USAGE_HOUR)));
       });
     await Promise.all(Array.from({ length: 10 }, end));
-    const rows = await store.reads.query((db) => db.selectFrom('usage_hours').select(['runs', 'charged_tokens', 'measures_json']));
+    const rows = await store.reads.query((db) =>
+      db.selectFrom('usage_hours').select(['runs', 'charged_tokens', 'measures_json']),
+    );
     assert.deepEqual(
       rows.map((row) => [row.runs, row.charged_tokens, JSON.parse(row.measures_json)]),
       [[20, 100, { d1: 20 }]],

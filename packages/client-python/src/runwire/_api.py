@@ -464,8 +464,8 @@ class UsageApi(Resource):
     def summary(
         self,
         *,
-        group_by: Literal["day", "consumer", "agent", "model"],
-        split_by: Literal["consumer", "agent", "model"] | None = None,
+        group_by: Literal["hour", "day", "consumer", "agent", "model"],
+        split_by: Literal["consumer", "agent", "model", "error", "agencyVersion"] | None = None,
         consumer_id: str | None = None,
         agent: str | None = None,
         model: str | None = None,
@@ -474,7 +474,7 @@ class UsageApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.UsageSummaryItemsItem, models.UsageSummary]:
-        """Add up usage by day, member, agent or model."""
+        """Add up usage by hour, day, member, agent or model."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/usage/summary",
             {

@@ -447,6 +447,17 @@ class ClientTool(TypedDict):
     """JSON Schema of the arguments, which are an object."""
 
 
+class Cost(TypedDict):
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
+
+    amount: float
+    """Tokens × price, with at most six decimals."""
+    currency: str
+    """The prices' currency, as in ISO 4217."""
+
+
 class CreatedApiKey(TypedDict):
     """A new API key."""
 
@@ -651,19 +662,10 @@ class LatencySummaryItemsItem(TypedDict):
     """The completed runs from which the times were taken."""
     sampled: bool
     """True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read."""
-    durationMs: LatencySummaryItemsItemDurationMs
+    durationMs: UsageSummaryItemsItemDurationMs
     """From admission to the end."""
-    firstTokenMs: LatencySummaryItemsItemDurationMs | None
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
     """From admission to the first output. Null if no run has one."""
-
-
-class LatencySummaryItemsItemDurationMs(TypedDict):
-    """From admission to the end."""
-
-    p50: int
-    """The median: half the runs took at most this time, in milliseconds."""
-    p95: int
-    """The 95th percentile in milliseconds."""
 
 
 class Me(TypedDict):
@@ -863,6 +865,10 @@ class Run(TypedDict):
     """Tokens that models used."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
     durationMs: int | None
     """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
     output: Any
@@ -931,6 +937,10 @@ class _RunListItemRequired(TypedDict):
     """Tokens that models used."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
     durationMs: int | None
     """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
 
@@ -980,6 +990,8 @@ class RunUsageRecord(TypedDict):
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Null if the prices have no currency, or none of a model."""
     startedAt: str | None
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
@@ -1228,6 +1240,10 @@ class Step(TypedDict):
     """From the start of a model step to its first output. In milliseconds; null if there is none, or it is not
     known.
     """
+    cost: Cost | None
+    """What the model step cost. Also null for tools, and for client tokens. Null if the prices have no currency, or
+    none of a model.
+    """
     error: RunListItemError | None
     """Why the step failed. Null if it did not fail."""
     startedAt: str
@@ -1290,21 +1306,33 @@ class UsageRecordList(TypedDict):
 UsageSummary = TypedDict(
     "UsageSummary",
     {
-        "groupBy": "Literal[\"day\", \"consumer\", \"agent\", \"model\"]",
+        "groupBy": "Literal[\"hour\", \"day\", \"consumer\", \"agent\", \"model\"]",
         "from": "str | None",
         "to": "str | None",
         "items": "list[UsageSummaryItemsItem]",
         "nextCursor": "str | None",
     },
 )
-"""Usage, added up by day, member, agent or model."""
+"""Usage, added up by hour, day, member, agent or model."""
 
 
 class _UsageSummaryItemsItemRequired(TypedDict):
     key: str | None
-    """The day (`2030-01-31`), member, agent or model. Null: the runs that name no member."""
+    """The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member."""
     runs: int
     """Number of runs."""
+    failed: int
+    """Number of runs that failed."""
+    cancelled: int
+    """Number of runs that were cancelled."""
+    cost: Cost | None
+    """What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have
+    no currency, or none of a model.
+    """
+    durationMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the end, within 10 %. Null if no run has ended."""
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the first output, within 10 %. Null if no ended run has one."""
     usage: Usage
     """"""
     charged: UsageSummaryItemsItemCharged
@@ -1315,8 +1343,8 @@ class UsageSummaryItemsItem(_UsageSummaryItemsItemRequired, total=False):
     """The usage of one group."""
 
     split: str | None
-    """Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null:
-    all others, and the runs that name no member.
+    """Only with `splitBy`: one of the ten values with the most tokens in the whole period: members, agents, models,
+    error codes or hashes of agencies. Null: all others, and the runs that have none.
     """
 
 
@@ -1329,6 +1357,15 @@ class UsageSummaryItemsItemCharged(TypedDict):
     """Charge in tokens."""
     credits: int
     """Charge in credits."""
+
+
+class UsageSummaryItemsItemDurationMs(TypedDict):
+    """From admission to the end, within 10 %. Null if no run has ended."""
+
+    p50: int
+    """The median: half the runs took at most this time, in milliseconds."""
+    p95: int
+    """The 95th percentile in milliseconds."""
 
 
 class _UserHistoryItemRequired(TypedDict):
@@ -1602,6 +1639,8 @@ class WebhookRunEventData(TypedDict):
     """From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not
     known.
     """
+    cost: Cost | None
+    """What the run cost. Null if the prices have no currency, or none of a model."""
     error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     continues: str | None

@@ -213,18 +213,16 @@ export const measuredRuns = {
   failed: count('Number of runs that failed.'),
   cancelled: count('Number of runs that were cancelled.'),
   cost: cost('What the ended runs cost. Also null if one of them has no cost, or another currency.'),
-  durationMs: nullable(
-    percentiles('From admission to the end, within 10 %. Null if no run has ended.'),
-  ),
-  firstTokenMs: nullable(
-    percentiles('From admission to the first output, within 10 %. Null if no ended run has one.'),
-  ),
+  durationMs: nullable(percentiles('From admission to the end, within 10 %. Null if no run has ended.')),
+  firstTokenMs: nullable(percentiles('From admission to the first output, within 10 %. Null if no ended run has one.')),
 };
 
 const usageGroup = Type.Object(
   {
     key: nullable(
-      text('The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member.'),
+      text(
+        'The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member.',
+      ),
     ),
     split: Type.Optional(
       nullable(

@@ -154,9 +154,10 @@ async function addSums(
 
 /** Divides hours, because on the embedded store nothing else happens during a query. */
 async function sliceHours(reads: Reads, integrationId: IntegrationId, { from, to }: WholeUnits): Promise<WholeUnits[]> {
-  const begin = from ?? (await first(reads.query(rollupBounds(integrationId))))?.first_hour ?? null;
-  if (begin === null) return [{ from, to }];
-  const end = to ?? Math.floor(Date.now() / HOUR_MS);
+  const bounds = await first(reads.query(rollupBounds(integrationId)));
+  if (bounds === undefined || bounds.first_hour === null || bounds.last_hour === null) return [{ from, to }];
+  const begin = Math.max(from ?? 0, bounds.first_hour);
+  const end = Math.min(to ?? Number.POSITIVE_INFINITY, bounds.last_hour);
   const slices: WholeUnits[] = [];
   let start = from;
   for (let next = begin + HOURS_A_SLICE; next < end; next += HOURS_A_SLICE) {
@@ -296,8 +297,8 @@ export async function addClosedDaysOfMembers(
 }
 
 function addMembersAndOthers(groups: UsageGroups, rows: readonly SumRow[]): void {
+  groups.addRows(rows);
   for (const row of rows) {
-    groups.addSum(row);
     // The sum of the day has this member's runs too.
     if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
   }

@@ -129,7 +129,14 @@ export function usageHours(end: CountedRun): UsageHour[] {
   const isFirst = rows.length === 0;
   const measuresJson = JSON.stringify(isFirst ? measureRun(measured) : {});
   const amounts = { ...rest, modelRuns: 0, chargedModelRuns: 0, chargedTokens, chargedCredits, newestRunId: run.runId };
-  rows.push({ ...key, model: '', ...amounts, measuresJson, runs: isFirst ? 1 : 0, chargedRuns: isFirst ? charge.runs : 0 });
+  rows.push({
+    ...key,
+    model: '',
+    ...amounts,
+    measuresJson,
+    runs: isFirst ? 1 : 0,
+    chargedRuns: isFirst ? charge.runs : 0,
+  });
   return rows;
 }
 

@@ -155,7 +155,9 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   if (open !== null) writes.push(recordQuestions(tx, { ...run, now }, open));
   if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
   writes.push(storeChunks(tx, runId, chunks));
-  writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, currency, firstTokenMs, completedAt: now, charge }));
+  writes.push(
+    ...countRun(tx, { run, status, errorCode, usage, byModel, currency, firstTokenMs, completedAt: now, charge }),
+  );
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
   if (deps.outbox.mayWant(run.integrationId)) {

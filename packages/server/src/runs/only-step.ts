@@ -79,7 +79,12 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
     status: 'completed',
     first_event_id: firstEventId,
     last_event_id: lastEventId,
-    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined, cost: cost ?? undefined }),
+    record_json: JSON.stringify({
+      usage,
+      output: [],
+      firstTokenMs: firstTokenMs ?? undefined,
+      cost: cost ?? undefined,
+    }),
     started_at: startedAt,
     completed_at: completedAt,
   };

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { type ModelUsage, usageFromRow } from '../domain/model/usage.ts';
-import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { addMeasuresJson } from '../domain/run/measures.ts';
+import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
 import {

@@ -18,7 +18,7 @@ const errorJson = (row: StatusRow) =>
 const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
 /** Fixed at the end of the run. */
-const toCost = (row: StatusRow) => 
+const toCost = (row: StatusRow) =>
   costJson(row.currency === null ? null : sumCosts(readModels(row.by_model_json), row.currency));
 
 const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));

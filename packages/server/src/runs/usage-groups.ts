@@ -69,7 +69,11 @@ export class UsageGroups {
     let before: PageStart | null = null;
     do {
       using _turn = await takeTurn();
-      const { runs, last }: Awaited<ReturnType<typeof readSlice>> = await readSlice(reads, { ...range, before, maxRuns });
+      const { runs, last }: Awaited<ReturnType<typeof readSlice>> = await readSlice(reads, {
+        ...range,
+        before,
+        maxRuns,
+      });
       this.addRows(runs);
       before = last;
     } while (before !== null);
@@ -79,6 +83,7 @@ export class UsageGroups {
   addRows(rows: readonly SumRow[]): void {
     for (const row of rows) {
       if (row.by_model_json === null) this.addSum(row);
+      else if (isByModel(this.#grouping)) this.#addModels(row);
       else this.#addRun(row);
     }
   }
@@ -110,7 +115,6 @@ export class UsageGroups {
   }
 
   #addRun(run: RunOfSlice): void {
-    if (isByModel(this.#grouping)) return this.#addModels(run);
     const ended = hasEnded(run);
     this.#add(run, null, {
       runs: 1,

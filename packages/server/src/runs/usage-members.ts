@@ -1,11 +1,6 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import type { PageStart } from '../store/queries/page.ts';
-import {
-  admissionOfRun,
-  hasManyDays,
-  newestRunsOfMembers,
-  sumMembers,
-} from '../store/queries/rollup-sums.ts';
+import { admissionOfRun, hasManyDays, newestRunsOfMembers, sumMembers } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
 import { addWithoutMember, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';

@@ -48,7 +48,10 @@ export function sumByMember(runs: readonly RunOfSlice[]): SumRow[] {
     const known = sums.get(key);
     const measures = known?.measures ?? {};
     addMeasures(measures, measureRun(toMeasuredRun(run)));
-    sums.set(key, { sum: { ...(known === undefined ? run : addRun(known.sum, run)), ...NO_KEYS, ...NO_RUN }, measures });
+    sums.set(key, {
+      sum: { ...(known === undefined ? run : addRun(known.sum, run)), ...NO_KEYS, ...NO_RUN },
+      measures,
+    });
   }
   return [...sums.values()].map(({ sum, measures }) => ({ ...sum, measures: JSON.stringify(measures) }));
 }

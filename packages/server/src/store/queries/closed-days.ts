@@ -40,8 +40,9 @@ export const sumDays = (integrationId: IntegrationId, from: number, to: number) 
 };
 
 export interface RollupBounds {
-  /** The first hour that has sums. */
+  /** The first and the last hour that have sums. */
   first_hour: number | null;
+  last_hour: number | null;
   /** The admission of the oldest run that is not part of the rollups. */
   oldest_uncounted: number | null;
 }
@@ -51,6 +52,7 @@ export const rollupBounds = (integrationId: IntegrationId) => (db: Kysely<Schema
     db,
     sql<RollupBounds>`select
       (select min(hour) from usage_hours where integration_id = ${integrationId}) as first_hour,
+      (select max(hour) from usage_hours where integration_id = ${integrationId}) as last_hour,
       (select min(created_at) from runs where run_id in ${uncountedIds(db, integrationId)}) as oldest_uncounted`,
   );
 
