@@ -48,8 +48,10 @@ function tests(store: StoreName): void {
     const total = { amount: Number((EACH.amount + BOTH.amount).toFixed(6)), currency: 'EUR' };
     for (const groupBy of ['hour', 'day', 'consumer', 'agent', 'model'])
       assert.deepEqual(await costs(`usage/summary?groupBy=${groupBy}`), [total], groupBy);
-    const { text: csv } = await rig.api.get(`${below}/usage?format=csv`);
-    assert.match(csv, new RegExp(`,firstTokenMs,cost,currency\r\n.*,${BOTH.amount},EUR\r\n.*,${EACH.amount},EUR\r\n$`));
+    assert.match(
+      await get('usage?format=csv'),
+      new RegExp(`,firstTokenMs,cost,currency\r\n.*,${BOTH.amount},EUR\r\n.*,${EACH.amount},EUR\r\n$`),
+    );
 
     const { clientToken } = (await rig.api.post(`${below}/client_tokens`, { consumerId: 'ann' })).body;
     const page = rig.api.as(clientToken);

@@ -61,6 +61,7 @@ function tests(store: StoreName): void {
       handoff: null,
       usage: null,
       firstTokenMs: null,
+      cost: null,
       error: { code: 'tool_failed', message: 'The tool failed: it broke' },
     });
     for (const { firstTokenMs, startedAt, completedAt } of [items[0], items[3]]) {
@@ -116,6 +117,7 @@ function tests(store: StoreName): void {
       handoff: null,
       files: [],
       usage: run.usage,
+      cost: null,
       error: null,
     });
     assert.ok(firstTokenMs >= 0 && firstTokenMs <= run.firstTokenMs + 1);
