@@ -228,7 +228,9 @@ function tests(store: StoreName): void {
     const csv: string = (await rig.api.get(`${below}/usage?format=csv`)).body;
     const [header = '', ...lines] = csv.trimEnd().split('\r\n');
     assert.ok(
-      header.endsWith('completedAt,kind,adjustmentId,unit,amount,applied,reason,idempotencyKey,createdAt,firstTokenMs,cost,currency'),
+      header.endsWith(
+        'completedAt,kind,adjustmentId,unit,amount,applied,reason,idempotencyKey,createdAt,firstTokenMs,cost,currency',
+      ),
     );
     assert.equal(lines.length, 6);
     const { adjustmentId } = (await rig.api.get(path(integration))).body.items[0];
