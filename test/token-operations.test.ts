@@ -32,7 +32,7 @@ const CLOSED = `
   createChat updateChat deleteChat forkChat listRuns listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
-  createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
+  createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe getOverview listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);
 

@@ -10,6 +10,7 @@ import * as file from './file.ts';
 import * as history from './history.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
+import * as overview from './overview.ts';
 import * as question from './question.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
@@ -34,6 +35,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   upload,
   file,
   usage,
+  overview,
   run,
   chat,
   member,

@@ -31,6 +31,7 @@ import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { getCompletion } from '../http/routes/get-completion.ts';
+import { overviewRoutes } from '../http/routes/overview.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
@@ -127,7 +128,7 @@ function addRunRoutes(
   app: App,
   { store, config, limits, metrics, agencies, logger }: Foundation,
   { pages, turns, reads, changes }: OpenedAccounts,
-  { admission, runReads, eventLog, streams, cancel, attachments, chats }: OpenedRuns & { readonly chats: Chats },
+  { admission, runReads, eventLog, streams, cancel, attachments, chats, mcp }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
@@ -138,6 +139,8 @@ function addRunRoutes(
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps });
   usageRoutes(app, { runReads, turns });
+  const mcpStates = mcp.states.bind(mcp);
+  overviewRoutes(app, { reads: store.reads, runReads, turns, agencies, mcpStates });
   compatibleApis({
     app,
     settings: new SettingsByIntegration(reads, changes),

@@ -29,6 +29,7 @@ import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
 import { ClosedDays } from './closed-days.ts';
 import { Latency, type LatencyQuery } from './latency.ts';
+import { type OverviewQuery, overview } from './overview.ts';
 import { runItem, runJson, type StatusRow } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
@@ -150,6 +151,10 @@ export class RunReads {
   usageSummary(takeTurn: TakeTurn, integrationId: IntegrationId, query: SummaryQuery) {
     const source = { reads: this.#store.reads, takeTurn, closedDays: this.#closedDays };
     return usageSummary(source, integrationId, query);
+  }
+
+  overview(takeTurn: TakeTurn, query: OverviewQuery) {
+    return overview({ reads: this.#store.reads, takeTurn, closedDays: this.#closedDays }, query);
   }
 
   latency(takeTurn: TakeTurn, integrationId: IntegrationId, query: LatencyQuery) {

@@ -5,6 +5,7 @@ import * as completion from './completion.ts';
 import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
+import * as overview from './overview.ts';
 import * as runs from './runs.ts';
 import * as schedules from './schedules.ts';
 import * as service from './service.ts';
@@ -21,6 +22,7 @@ export const operations = {
   ...chats,
   ...schedules,
   ...usage,
+  ...overview,
   ...integrations,
   ...webhooks,
   ...accounts,
