@@ -60,6 +60,7 @@ CREATE TABLE "asked_questions" (
   "asked_at" bigint,
   "settled_at" bigint
 ) without rowid;
+CREATE INDEX "asked_questions_answered" on "asked_questions" ("owner_id", "asked_at", "question_id") where answer_json is not null;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
 CREATE INDEX "asked_questions_list" on "asked_questions" ("owner_id", "asked_at", "question_id");
 CREATE INDEX "asked_questions_open" on "asked_questions" ("owner_id", "asked_at", "question_id") where settled_at is null;
@@ -717,6 +718,7 @@ create table "asked_questions" (
   settled_at bigint,
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
+CREATE INDEX asked_questions_answered ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (answer_json IS NOT NULL);
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
 CREATE INDEX asked_questions_list ON asked_questions USING btree (owner_id, asked_at, question_id);
 CREATE INDEX asked_questions_open ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (settled_at IS NULL);

@@ -11,9 +11,11 @@ import { addInitCommand } from './commands/init.ts';
 import { addInstallationCommands } from './commands/installation.ts';
 import { addIntegrationCommands } from './commands/integrations.ts';
 import { addLatencyCommand } from './commands/latency.ts';
+import { addOverviewCommand } from './commands/overview.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { addOwnerCommands } from './commands/owners.ts';
+import { addQuestionCommands } from './commands/questions.ts';
 import { addRecordsCommand } from './commands/records.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
@@ -40,6 +42,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addChatCommand(program, context);
   addRunCommand(program, context);
   addAnswerCommand(program, context);
+  addQuestionCommands(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
   addScheduleCommands(program, context);
@@ -51,6 +54,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addMemberCommands(program, context);
   addUsageCommand(program, context);
   addLatencyCommand(program, context);
+  addOverviewCommand(program, context);
   addRecordsCommand(program, context);
   program.commandsGroup('Integrations and access:');
   addIntegrationCommands(program, context);

@@ -6,6 +6,7 @@ import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
 import * as overview from './overview.ts';
+import * as questions from './questions.ts';
 import * as runs from './runs.ts';
 import * as schedules from './schedules.ts';
 import * as service from './service.ts';
@@ -20,6 +21,7 @@ export const operations = {
   ...members,
   ...clientTokens,
   ...chats,
+  ...questions,
   ...schedules,
   ...usage,
   ...overview,

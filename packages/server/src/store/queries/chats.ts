@@ -73,6 +73,8 @@ export interface ChatFilter {
   readonly status?: 'idle' | 'running';
   /** In milliseconds. Selects chats whose last change is later. */
   readonly updatedAfter?: number;
+  /** True selects chats with open questions, false those without. */
+  readonly waiting?: boolean;
 }
 
 /** By creation, or by the last change. Both are newest first. */
@@ -86,7 +88,7 @@ export interface ChatPage extends Page {
 }
 
 export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Kysely<Schema>) => {
-  const { member, consumerId, status, updatedAfter } = filter;
+  const { member, consumerId, status, updatedAfter, waiting } = filter;
   const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
   const chosen = all
     // A literal, because the index has only these.
@@ -98,10 +100,12 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
     )
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
-    .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null));
+    .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null))
+    .$if(waiting === true, (chats) => chats.where('chats.asking_run_id', 'is not', null))
+    .$if(waiting === false, (chats) => chats.where('chats.asking_run_id', 'is', null));
   const column = ORDER_COLUMNS[page.order];
-  // The chats of a member and the busy ones are few and are sorted.
-  const isSmall = member !== null || consumerId !== undefined || status === 'running';
+  // The chats of a member, the busy ones and the waiting ones are few and are sorted.
+  const isSmall = member !== null || consumerId !== undefined || status === 'running' || waiting === true;
   if (page.order === 'created' || isSmall) return getPage(chosen, page, column, 'chats.chat_key');
   const { before } = page;
   const hours = chosen
