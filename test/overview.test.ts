@@ -19,12 +19,13 @@ function tests(store: StoreName): void {
     cites(t, 'contract-27-overview', 'contract-27-overview-parts', 'contract-27-overview-failures');
     const integration = await rig.metered({ unit: 'runs', limit: 5, period: 'lifetime' }, { agency: 'test' });
     const other = await rig.integration();
-    const body = { apiIntegrationId: integration, consumerId: 'ann' };
-    const first = await rig.answer(body);
-    const early = await rig.answer(body);
+    let requests = 0;
+    const body = () => ({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId: `r${++requests}` });
+    for (let n = 0; n < 2; n += 1) await rig.answer(body());
     const failed: string[] = [];
     for (const message of ['It broke.', 'It broke.', 'Something else.']) {
-      const held = await rig.hold(body);
+      const held = await rig.hold(body());
+      await held.call.text('It begins');
       await held.call.fail('model_error', message);
       await held.reader.whole();
       failed.push(held.runId);
@@ -70,17 +71,19 @@ function tests(store: StoreName): void {
     assert.equal(all.activeRuns, 1);
     assert.equal((await read(`?integration=${integration}`)).activeRuns, 0);
     await held.finish('Hi');
-    assert.ok(first.runId !== early.runId);
   });
 
   test('counts open questions, and lists keys that expire and endpoints that were disabled', async (t) => {
-    cites(t, 'contract-27-overview-parts');
+    cites(t, 'contract-27-overview-parts', 'contract-27-overview-bounds');
     const { api, apiIntegrationId } = await rig.owner('overview@example.com');
     const expiresAt = new Date(Date.now() + 24 * HOUR_MS).toISOString();
     const { keyId } = (await api.post('/v2/api_keys', { name: 'soon', expiresAt })).body;
     await api.post('/v2/api_keys', { name: 'later', expiresAt: new Date(Date.now() + 900 * HOUR_MS).toISOString() });
     const { endpointId } = (
-      await api.post(`/v2/integrations/${apiIntegrationId}/webhooks`, { url: 'https://example.com/hook', events: ['*'] })
+      await api.post(`/v2/integrations/${apiIntegrationId}/webhooks`, {
+        url: 'https://example.com/hook',
+        events: ['*'],
+      })
     ).body;
     await askStore(
       rig.server.dataDir,
@@ -90,6 +93,15 @@ function tests(store: StoreName): void {
     assert.deepEqual(found.expiringKeys, [{ keyId, name: 'soon', expiresAt }]);
     assert.deepEqual(found.disabledWebhooks, [{ apiIntegrationId, endpointId, reason: 'failing' }]);
     assert.deepEqual([found.openQuestions, found.measures.runs, found.measures.cost], [0, 0, null]);
+
+    const integration = await rig.integration({ clientTools: true });
+    const tool = { name: 'locate', description: 'Finds it.', inputSchema: { type: 'object' } };
+    const held = await rig.hold({ apiIntegrationId: integration, clientTools: [tool] });
+    await held.call.toolCall('call_1', 'locate', '{}');
+    await held.call.end();
+    await held.reader.whole();
+    for (const query of ['', `?integration=${integration}`])
+      assert.equal((await rig.api.get(`/v2/overview${query}`)).body.openQuestions, 1, query);
   });
 
   test('refuses integrations of others, and hours outside of 1 to 168', async (t) => {
@@ -98,6 +110,7 @@ function tests(store: StoreName): void {
     const integration = await rig.integration();
     await refused(api.get(`/v2/overview?integration=${integration}`), 403, 'integration_forbidden');
     await refused(api.get('/v2/overview?integration=nothing'), 404, 'integration_not_found');
-    for (const hours of ['0', '169', 'x']) await refused(rig.api.get(`/v2/overview?hours=${hours}`), 400, 'invalid_request');
+    for (const hours of ['0', '169', 'x'])
+      await refused(rig.api.get(`/v2/overview?hours=${hours}`), 400, 'invalid_request');
   });
 }

@@ -11,6 +11,7 @@ import type {
   LatencySummary,
   UsageRecordList,
   UsageSummary,
+  Overview,
   CancelResult,
   CancelRunRequest,
   Run,
@@ -660,6 +661,17 @@ export interface SummariseUsageParameters {
   cursor?: string | undefined;
 }
 
+export interface GetOverviewParameters {
+  /**
+   * Only this integration.
+   */
+  integration?: string | undefined;
+  /**
+   * How many hours; the default is 24.
+   */
+  hours?: number | undefined;
+}
+
 export interface DeleteIntegrationParameters {
   /**
    * Identifier of the integration.
@@ -1072,6 +1084,10 @@ export interface Operations {
    * Add up usage by hour, day, member, agent or model.
    */
   summariseUsage: { input: SummariseUsageParameters; answer: UsageSummary };
+  /**
+   * Show what happened in the last hours, and what needs somebody.
+   */
+  getOverview: { input: GetOverviewParameters; answer: Overview };
   /**
    * Create an integration.
    */

@@ -862,6 +862,240 @@ export interface UsageSummary {
 }
 
 /**
+ * What happened in the last hours, and what needs somebody. Lists have at most 20 items.
+ */
+export interface Overview {
+  /**
+   * Runs that were admitted at this time or later: the beginning of an hour.
+   */
+  from: string;
+  /**
+   * The time of the answer.
+   */
+  to: string;
+  /**
+   * The runs since `from`.
+   */
+  measures: {
+    /**
+     * Number of runs.
+     */
+    runs: number;
+    /**
+     * Tokens of prompts and answers.
+     */
+    tokens: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+  };
+  /**
+   * The runs of as many hours before `from`.
+   */
+  before: {
+    /**
+     * Number of runs.
+     */
+    runs: number;
+    /**
+     * Tokens of prompts and answers.
+     */
+    tokens: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+  };
+  /**
+   * Runs that have not ended.
+   */
+  activeRuns: number;
+  /**
+   * Questions that wait for an answer; 1000 if there are more.
+   */
+  openQuestions: number;
+  /**
+   * The failures since `from` by code and sentence, the most frequent first.
+   *
+   * Items: Runs that failed with the same sentence.
+   */
+  failures: {
+    /**
+     * The error code.
+     */
+    code: string;
+    /**
+     * The sentence.
+     */
+    error: string;
+    /**
+     * How many of the newest 200 failed runs of each integration have it.
+     */
+    count: number;
+    /**
+     * The newest of them.
+     */
+    runId: string;
+  }[];
+  /**
+   * The broken agencies of the integrations.
+   *
+   * Items: An agency that cannot be loaded as it is.
+   */
+  brokenAgencies: {
+    /**
+     * Name of the agency.
+     */
+    agency: string;
+    /**
+     * The first fault.
+     */
+    error: string;
+  }[];
+  /**
+   * The failed MCP servers of the agencies of the integrations.
+   *
+   * Items: An MCP server that this node cannot use.
+   */
+  failedMcpServers: {
+    /**
+     * Name of the agency.
+     */
+    agency: string;
+    /**
+     * Name of the MCP server.
+     */
+    server: string;
+    /**
+     * Why it cannot be used.
+     */
+    error: string | null;
+  }[];
+  /**
+   * Among the members of the newest 500 runs of each integration since `from`.
+   *
+   * Items: A member that has used up its allowance.
+   */
+  exhaustedMembers: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * The member.
+     */
+    consumerId: string;
+  }[];
+  /**
+   * The owner's keys that expire next.
+   *
+   * Items: An API key that expires within 14 days.
+   */
+  expiringKeys: {
+    /**
+     * Identifier of the key.
+     */
+    keyId: string;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * When it expires.
+     */
+    expiresAt: string;
+  }[];
+  /**
+   * Endpoints that were disabled.
+   *
+   * Items: A webhook endpoint that was disabled because posts failed.
+   */
+  disabledWebhooks: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Identifier of the endpoint.
+     */
+    endpointId: string;
+    /**
+     * Why it was disabled.
+     */
+    reason: string;
+  }[];
+}
+
+/**
  * A run's state after it was asked to stop.
  */
 export interface CancelResult {

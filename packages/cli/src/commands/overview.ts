@@ -4,7 +4,7 @@ import { type ConnectionOptions, connect } from '../connection.ts';
 import { costText, type Fields, print, printFields, printJson, printTable } from '../output.ts';
 
 interface OverviewOptions extends ConnectionOptions {
-  readonly only?: string;
+  readonly integration?: string;
   readonly hours: number;
   readonly json?: true;
 }
@@ -17,18 +17,18 @@ export function addOverviewCommand(program: CliCommand, { env }: Context): void 
     .explain({
       summary: 'show the last hours, and what needs somebody',
       details: [
-        'Over all integrations, or over one with --only. The column "before" has as many hours before.',
+        'Over all integrations, or over one with --integration. The column "before" has as many hours before.',
         'Times are p50 and p95 in milliseconds.',
       ],
-      examples: ['runwire overview', 'runwire overview --only shop --hours 168'],
+      examples: ['runwire overview', 'runwire overview --integration shop --hours 168'],
     })
-    .option('--only <ID>', 'only this integration')
+    .option('-i, --integration <ID>', 'only this integration; default: all')
     .option('--hours <N>', 'how many hours, 1 to 168; default: 24', wholeNumber, 24)
     .printsJson('print the overview as JSON')
     .asksServer()
-    .action(async ({ only, hours, json, ...options }: OverviewOptions) => {
+    .action(async ({ integration, hours, json, ...options }: OverviewOptions) => {
       const client = await connect(env, options);
-      const found = await client.overview.get({ integration: only, hours });
+      const found = await client.overview.get({ integration, hours });
       if (json) return printJson(found);
       printMeasures(found);
       print('');

@@ -568,6 +568,15 @@ class UsageApi(Resource):
         return answer
 
 
+class OverviewApi(Resource):
+    """Operations of `client.overview`."""
+
+    def get(self, *, integration: str | None = None, hours: int | None = None) -> models.Overview:
+        """Show what happened in the last hours, and what needs somebody."""
+        answer: models.Overview = self._json("GET /v2/overview", {"integration": integration, "hours": hours})
+        return answer
+
+
 class FilesApi(Resource):
     """Operations of `client.files`."""
 
@@ -994,6 +1003,7 @@ class Api(Caller):
         self.members = MembersApi(transport)
         self.schedules = SchedulesApi(transport)
         self.usage = UsageApi(transport)
+        self.overview = OverviewApi(transport)
         self.files = FilesApi(transport)
         self.integrations = IntegrationsApi(transport)
         self.webhooks = WebhooksApi(transport)

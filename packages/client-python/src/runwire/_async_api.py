@@ -568,6 +568,15 @@ class AsyncUsageApi(AsyncResource):
         return answer
 
 
+class AsyncOverviewApi(AsyncResource):
+    """Operations of `client.overview`."""
+
+    async def get(self, *, integration: str | None = None, hours: int | None = None) -> models.Overview:
+        """Show what happened in the last hours, and what needs somebody."""
+        answer: models.Overview = await self._json("GET /v2/overview", {"integration": integration, "hours": hours})
+        return answer
+
+
 class AsyncFilesApi(AsyncResource):
     """Operations of `client.files`."""
 
@@ -999,6 +1008,7 @@ class AsyncApi(Caller):
         self.members = AsyncMembersApi(transport)
         self.schedules = AsyncSchedulesApi(transport)
         self.usage = AsyncUsageApi(transport)
+        self.overview = AsyncOverviewApi(transport)
         self.files = AsyncFilesApi(transport)
         self.integrations = AsyncIntegrationsApi(transport)
         self.webhooks = AsyncWebhooksApi(transport)

@@ -846,6 +846,111 @@ class MessageList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+Overview = TypedDict(
+    "Overview",
+    {
+        "from": "str",
+        "to": "str",
+        "measures": "OverviewMeasures",
+        "before": "OverviewMeasures",
+        "activeRuns": "int",
+        "openQuestions": "int",
+        "failures": "list[OverviewFailuresItem]",
+        "brokenAgencies": "list[OverviewBrokenAgenciesItem]",
+        "failedMcpServers": "list[OverviewFailedMcpServersItem]",
+        "exhaustedMembers": "list[OverviewExhaustedMembersItem]",
+        "expiringKeys": "list[OverviewExpiringKeysItem]",
+        "disabledWebhooks": "list[OverviewDisabledWebhooksItem]",
+    },
+)
+"""What happened in the last hours, and what needs somebody. Lists have at most 20 items."""
+
+
+class OverviewBrokenAgenciesItem(TypedDict):
+    """An agency that cannot be loaded as it is."""
+
+    agency: str
+    """Name of the agency."""
+    error: str
+    """The first fault."""
+
+
+class OverviewDisabledWebhooksItem(TypedDict):
+    """A webhook endpoint that was disabled because posts failed."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    endpointId: str
+    """Identifier of the endpoint."""
+    reason: str
+    """Why it was disabled."""
+
+
+class OverviewExhaustedMembersItem(TypedDict):
+    """A member that has used up its allowance."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str
+    """The member."""
+
+
+class OverviewExpiringKeysItem(TypedDict):
+    """An API key that expires within 14 days."""
+
+    keyId: str
+    """Identifier of the key."""
+    name: str
+    """Its name."""
+    expiresAt: str
+    """When it expires."""
+
+
+class OverviewFailedMcpServersItem(TypedDict):
+    """An MCP server that this node cannot use."""
+
+    agency: str
+    """Name of the agency."""
+    server: str
+    """Name of the MCP server."""
+    error: str | None
+    """Why it cannot be used."""
+
+
+class OverviewFailuresItem(TypedDict):
+    """Runs that failed with the same sentence."""
+
+    code: str
+    """The error code."""
+    error: str
+    """The sentence."""
+    count: int
+    """How many of the newest 200 failed runs of each integration have it."""
+    runId: str
+    """The newest of them."""
+
+
+class OverviewMeasures(TypedDict):
+    """The runs since `from`."""
+
+    runs: int
+    """Number of runs."""
+    tokens: int
+    """Tokens of prompts and answers."""
+    failed: int
+    """Number of runs that failed."""
+    cancelled: int
+    """Number of runs that were cancelled."""
+    cost: Cost | None
+    """What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have
+    no currency, or none of a model.
+    """
+    durationMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the end, within 10 %. Null if no run has ended."""
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the first output, within 10 %. Null if no ended run has one."""
+
+
 class Owner(TypedDict):
     """An owner of integrations and API keys."""
 

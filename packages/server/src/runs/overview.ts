@@ -65,12 +65,17 @@ export async function overview(source: UsageSource, { ownerId, integrationIds, i
     before.push(...(await addUpUsage(source, { ...range, fromMs: fromMs - lengthMs, toMs: fromMs }, ALL, SLICE_RUNS)));
     using _turn = await takeTurn();
     activeRuns += Number((await first(reads.all(countActiveRuns, { integrationId })))?.runs ?? 0);
-    for (const run of await reads.all(newestFailures, { integrationId, fromMs, limit: MAX_FAILED })) addFailure(failures, run);
+    for (const run of await reads.all(newestFailures, { integrationId, fromMs, limit: MAX_FAILED }))
+      addFailure(failures, run);
     const recent = { integrationId, fromMs, limit: MAX_RECENT };
     for (const { consumer_id: consumerId } of await reads.query(exhaustedMembers({ ...recent, ...periodDays(now) })))
       exhausted.push({ apiIntegrationId: integrationId, consumerId });
     for (const row of await reads.all(disabledEndpoints, { integrationId, limit: MAX_ITEMS }))
-      disabled.push({ apiIntegrationId: integrationId, endpointId: row.endpoint_id, reason: row.disabled_reason ?? '' });
+      disabled.push({
+        apiIntegrationId: integrationId,
+        endpointId: row.endpoint_id,
+        reason: row.disabled_reason ?? '',
+      });
   }
   const only = isWhole ? null : (integrationIds[0] ?? null);
   const questions = await reads.query(openQuestions(ownerId, only, MAX_QUESTIONS));

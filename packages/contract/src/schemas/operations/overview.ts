@@ -26,9 +26,7 @@ export const getOverview = operation({
   auth: true,
   query: Type.Object({
     integration: Type.Optional(text('Only this integration.')),
-    hours: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 168, description: 'How many hours; the default is 24.' }),
-    ),
+    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, description: 'How many hours; the default is 24.' })),
   }),
   example: {
     query: { integration: 'demo', hours: 24 },

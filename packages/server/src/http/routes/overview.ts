@@ -13,7 +13,9 @@ export interface OverviewRoutesDeps {
   readonly runReads: Pick<RunReads, 'overview'>;
   readonly turns: PageTurns;
   readonly agencies: { list(): readonly ListedAgency[] };
-  readonly mcpStates: (agency: string) => readonly { readonly server: string; readonly state: string; readonly error: string | null }[];
+  readonly mcpStates: (
+    agency: string,
+  ) => readonly { readonly server: string; readonly state: string; readonly error: string | null }[];
 }
 
 /** The length of every list. */

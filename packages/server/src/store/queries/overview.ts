@@ -35,24 +35,22 @@ export const newestFailures = statement('newest failures', (db, p: NewestRuns) =
 );
 
 export const countActiveRuns = statement('count active runs', (db, p: { integrationId: IntegrationId }) =>
-  db
-    .selectFrom('active_runs')
-    .select(sql<number>`count(*)`.as('runs'))
-    .where('integration_id', '=', p.integrationId),
+  db.selectFrom('active_runs').select(sql<number>`count(*)`.as('runs')).where('integration_id', '=', p.integrationId),
 );
 
 /** The open questions of an owner's chats, at most `limit`. */
-export const openQuestions = (ownerId: OwnerId, integrationId: IntegrationId | null, limit: number) => (db: Kysely<Schema>) =>
-  db
-    .selectFrom('asked_questions as q')
-    .innerJoin('chats as c', 'c.chat_key', 'q.chat_key')
-    .select('q.question_id')
-    .where('q.owner_id', '=', ownerId)
-    .where('q.settled_at', 'is', null)
-    .whereRef('c.asking_run_id', '=', 'q.run_id')
-    .where('c.deleted_at', 'is', null)
-    .$if(integrationId !== null, (query) => query.where('c.integration_id', '=', integrationId as IntegrationId))
-    .limit(limit);
+export const openQuestions =
+  (ownerId: OwnerId, integrationId: IntegrationId | null, limit: number) => (db: Kysely<Schema>) =>
+    db
+      .selectFrom('asked_questions as q')
+      .innerJoin('chats as c', 'c.chat_key', 'q.chat_key')
+      .select('q.question_id')
+      .where('q.owner_id', '=', ownerId)
+      .where('q.settled_at', 'is', null)
+      .whereRef('c.asking_run_id', '=', 'q.run_id')
+      .where('c.deleted_at', 'is', null)
+      .$if(integrationId !== null, (query) => query.where('c.integration_id', '=', integrationId as IntegrationId))
+      .limit(limit);
 
 interface Exhausted {
   consumer_id: string;
@@ -99,4 +97,3 @@ export const disabledEndpoints = statement(
       .orderBy('created_at', 'desc')
       .limit(p.limit),
 );
-
