@@ -11,9 +11,9 @@ const env = { RUNWIRE_PRICES: JSON.stringify({ currency: 'EUR', models: { 'scrip
 const { inputTokens, cachedTokens, outputTokens } = SCRIPTED_USAGE;
 const IN_MILLIONTHS =
   (inputTokens - cachedTokens) * PRICE.input + cachedTokens * PRICE.cachedInput + outputTokens * PRICE.output;
-/** One call of the model. */
+/** One model call. */
 const EACH = { amount: Math.round(IN_MILLIONTHS) / 1_000_000, currency: 'EUR' };
-/** Two calls of one run. It is rounded once. */
+/** Two calls in one run. It is rounded once. */
 const BOTH = { amount: Math.round(2 * IN_MILLIONTHS) / 1_000_000, currency: 'EUR' };
 
 for (const store of STORES) describe(store, () => tests(store));

@@ -15,7 +15,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store, env });
 
-  test('shows the last hours of one integration, the hours before, and what needs somebody', async (t) => {
+  test('shows the last hours of one integration, the hours before, and what needs a person', async (t) => {
     cites(t, 'contract-27-overview', 'contract-27-overview-parts', 'contract-27-overview-failures');
     const integration = await rig.metered({ unit: 'runs', limit: 5, period: 'lifetime' }, { agency: 'test' });
     const other = await rig.integration();
@@ -56,7 +56,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(one.exhaustedMembers, [{ apiIntegrationId: integration, consumerId: 'ann' }]);
     assert.deepEqual([one.brokenAgencies, one.failedMcpServers, one.disabledWebhooks], [[], [], []]);
 
-    // A run of yesterday belongs to the hours before.
+    // Yesterday's runs belong to the hours before.
     await askStore(
       rig.server.dataDir,
       `update usage_hours set hour = hour - 24 where integration_id = '${integration}' and error_code = ''`,

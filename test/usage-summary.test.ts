@@ -57,7 +57,7 @@ function tests(store: StoreName): void {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  /** Without the times of runs. */
+  /** Without times. */
   const summary = async (integration: string, query: string) => {
     const body = await wholeSummary(integration, query);
     const items = body.items.map(({ durationMs: _, firstTokenMs: __, ...item }: Record<string, unknown>) => item);

@@ -82,7 +82,7 @@ export async function differingRollups(ask: (text: string) => Promise<Row[]>) {
 
 const readMeasures = (row: Row) => Object.entries(JSON.parse(String(row.measures_json)) as Record<string, number>);
 
-/** What the measures of a run count besides its cost. */
+/** What a run's measures count besides its cost. */
 function countedMeasures(run: Row): string[] {
   const counted = [`d${toBucket(Number(run.completed_at) - Number(run.created_at))}`];
   if (run.first_token_ms !== null) counted.push(`f${toBucket(Number(run.first_token_ms))}`);

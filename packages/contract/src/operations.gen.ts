@@ -1085,7 +1085,7 @@ export interface Operations {
    */
   summariseUsage: { input: SummariseUsageParameters; answer: UsageSummary };
   /**
-   * Show what happened in the last hours, and what needs somebody.
+   * Show what happened in the last hours, and what needs a person.
    */
   getOverview: { input: GetOverviewParameters; answer: Overview };
   /**

@@ -862,7 +862,7 @@ export interface UsageSummary {
 }
 
 /**
- * What happened in the last hours, and what needs somebody. Lists have at most 20 items.
+ * What happened in the last hours, and what needs a person. Lists have at most 20 items.
  */
 export interface Overview {
   /**

@@ -15,7 +15,7 @@ export function addOverviewCommand(program: CliCommand, { env }: Context): void 
   program
     .command('overview')
     .explain({
-      summary: 'show the last hours, and what needs somebody',
+      summary: 'show the last hours, and what needs a person',
       details: [
         'Over all integrations, or over one with --integration. The column "before" has as many hours before.',
         'Times are p50 and p95 in milliseconds.',

@@ -572,7 +572,7 @@ class OverviewApi(Resource):
     """Operations of `client.overview`."""
 
     def get(self, *, integration: str | None = None, hours: int | None = None) -> models.Overview:
-        """Show what happened in the last hours, and what needs somebody."""
+        """Show what happened in the last hours, and what needs a person."""
         answer: models.Overview = self._json("GET /v2/overview", {"integration": integration, "hours": hours})
         return answer
 

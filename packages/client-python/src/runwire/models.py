@@ -863,7 +863,7 @@ Overview = TypedDict(
         "disabledWebhooks": "list[OverviewDisabledWebhooksItem]",
     },
 )
-"""What happened in the last hours, and what needs somebody. Lists have at most 20 items."""
+"""What happened in the last hours, and what needs a person. Lists have at most 20 items."""
 
 
 class OverviewBrokenAgenciesItem(TypedDict):

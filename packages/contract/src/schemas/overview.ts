@@ -80,6 +80,6 @@ export const Overview = named(
         { description: 'Endpoints that were disabled.' },
       ),
     },
-    { description: 'What happened in the last hours, and what needs somebody. Lists have at most 20 items.' },
+    { description: 'What happened in the last hours, and what needs a person. Lists have at most 20 items.' },
   ),
 );

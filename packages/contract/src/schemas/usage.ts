@@ -208,7 +208,7 @@ export const percentiles = (description: string) =>
     { description },
   );
 
-/** What summaries tell of ended runs besides tokens. */
+/** What summaries tell about ended runs besides tokens. */
 export const measuredRuns = {
   failed: count('Number of runs that failed.'),
   cancelled: count('Number of runs that were cancelled.'),

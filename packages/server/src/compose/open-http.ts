@@ -143,7 +143,7 @@ function addRunRoutes(
   questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });
   const mcpStates = mcp.states.bind(mcp);
-  overviewRoutes(app, { reads: store.reads, runReads, turns, agencies, mcpStates });
+  overviewRoutes(app, { runReads, turns, agencies, mcpStates });
   compatibleApis({
     app,
     settings: new SettingsByIntegration(reads, changes),

@@ -8,7 +8,7 @@ const FIELDS = ['input', 'cachedInput', 'output'] as const;
 const MAX_PRICE = 1e9;
 const SHAPE = 'give each model exactly `input`, `cachedInput` and `output`, for a million tokens';
 
-/** `RUNWIRE_PRICES`: the table as JSON, or the path of a file that contains it. With a currency the table is in `models`. */
+/** `RUNWIRE_PRICES`: the table as JSON, or a path to a file that contains it. With a currency the table is in `models`. */
 export function readPrices(text: string): Prices {
   const inline = text.trimStart().startsWith('{');
   const table = parse(inline ? Buffer.from(text) : readFile(text), inline ? 'RUNWIRE_PRICES' : text);

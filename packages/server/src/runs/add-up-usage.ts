@@ -104,7 +104,7 @@ const HOUR_COLUMNS = {
   agencyVersion: 'agency_version',
 } as const satisfies Record<Exclude<UsageKey, 'consumer'>, HourColumn>;
 
-/** The sums of closed days are not kept by these columns. */
+/** No sums by these columns are kept for closed days. */
 const NOT_KEPT: readonly HourColumn[] = ['hour', 'error_code', 'agency_version'];
 
 /** Selects what is added up from the sums of runs, besides the time. */

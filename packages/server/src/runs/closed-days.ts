@@ -209,7 +209,7 @@ export class ClosedDays {
   }
 }
 
-/** Adds up the measures of a day, so that less is kept. */
+/** Adds up a day's measures, so that less is kept. */
 function joinMeasures(row: DaySum): DaySum {
   const measures: Measures = {};
   for (const some of JSON.parse(`[${row.measures}]`) as Measures[]) addMeasures(measures, some);

@@ -41,7 +41,7 @@ export interface CountedRun {
   readonly errorCode: string | null;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
-  /** The currency of what models cost. */
+  /** The currency in which models cost. */
   readonly currency: string | null;
   readonly firstTokenMs: number | null;
   readonly completedAt: number;

@@ -9,6 +9,7 @@ import {
   disabledEndpoints,
   exhaustedMembers,
   expiringKeys,
+  integrationsOfOwner,
   newestFailures,
   openQuestions,
 } from '../store/queries/overview.ts';
@@ -18,12 +19,12 @@ import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageSource } fr
 
 const DEFAULT_HOURS = 24;
 const SLICE_RUNS = 5_000;
-/** Failed runs that are read of each integration. */
+/** Failed runs that are read for each integration. */
 const MAX_FAILED = 200;
-/** Runs whose members are looked at, of each integration. */
+/** Runs whose members are looked at, for each integration. */
 const MAX_RECENT = 500;
 const MAX_QUESTIONS = 1_000;
-/** The length of every list. */
+/** Every list has at most so many. */
 const MAX_ITEMS = 20;
 const EXPIRES_WITHIN_MS = 14 * 24 * HOUR_MS;
 
@@ -31,9 +32,8 @@ const ALL: UsageGrouping = { groupBy: 'agent', splitBy: null, model: null, getSp
 
 export interface OverviewQuery {
   readonly ownerId: OwnerId;
-  readonly integrationIds: readonly IntegrationId[];
-  /** True if these are all integrations of the owner. */
-  readonly isWhole: boolean;
+  /** Null for all the owner's integrations. */
+  readonly only: IntegrationId | null;
   readonly hours?: number | undefined;
 }
 
@@ -46,11 +46,13 @@ interface Failure {
 }
 
 /**
- * What happened in the last hours, and what needs somebody. The hours are whole, because parts of an hour are not in the
+ * What happened in the last hours, and what needs a person. The hours are whole, because parts are not in the
  * rollups: the first one is 23 hours before the current one. Every part is bounded, and is found by an index.
  */
-export async function overview(source: UsageSource, { ownerId, integrationIds, isWhole, hours }: OverviewQuery) {
+export async function overview(source: UsageSource, { ownerId, only, hours }: OverviewQuery) {
   const { reads, takeTurn } = source;
+  const owned = await reads.all(integrationsOfOwner, { ownerId });
+  const shown = owned.filter((row) => only === null || row.integration_id === only);
   const now = Date.now();
   const lengthMs = (hours ?? DEFAULT_HOURS) * HOUR_MS;
   const fromMs = Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS - lengthMs;
@@ -59,7 +61,7 @@ export async function overview(source: UsageSource, { ownerId, integrationIds, i
   const exhausted: { apiIntegrationId: string; consumerId: string }[] = [];
   const disabled: { apiIntegrationId: string; endpointId: string; reason: string }[] = [];
   let activeRuns = 0;
-  for (const integrationId of integrationIds) {
+  for (const { integration_id: integrationId } of shown) {
     const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null };
     current.push(...(await addUpUsage(source, { ...range, fromMs, toMs: undefined }, ALL, SLICE_RUNS)));
     before.push(...(await addUpUsage(source, { ...range, fromMs: fromMs - lengthMs, toMs: fromMs }, ALL, SLICE_RUNS)));
@@ -77,10 +79,11 @@ export async function overview(source: UsageSource, { ownerId, integrationIds, i
         reason: row.disabled_reason ?? '',
       });
   }
-  const only = isWhole ? null : (integrationIds[0] ?? null);
   const questions = await reads.query(openQuestions(ownerId, only, MAX_QUESTIONS));
   const keys = await reads.all(expiringKeys, { ownerId, now, until: now + EXPIRES_WITHIN_MS, limit: MAX_ITEMS });
   return {
+    /** Used by these integrations. */
+    agencies: new Set(shown.map(({ agency }) => agency)),
     from: iso(fromMs),
     to: iso(now),
     measures: measuresJson(current),

@@ -17,7 +17,7 @@ const errorJson = (row: StatusRow) =>
 /** A run's `usage` is null until it has ended. */
 const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
 
-/** Fixed at the end of the run. */
+/** Fixed when the run ends. */
 const toCost = (row: StatusRow) =>
   costJson(row.currency === null ? null : sumCosts(readModels(row.by_model_json), row.currency));
 

@@ -25,7 +25,7 @@ export interface UsageGroup {
   readonly key: string | null;
   readonly split: string | null;
   runs: number;
-  /** The runs of them that have ended. */
+  /** How many have ended. */
   ended: number;
   newestRunId: string;
   usage: Usage;

@@ -10,7 +10,7 @@ import { readModels } from './stored-models.ts';
 /** A run, as a summary reads it. */
 export type RunOfSlice = Extract<SumRow, { by_model_json: string }>;
 
-/** Reads a slice of runs. `last` is its oldest run, or null if no runs remain. */
+/** Reads a slice. `last` is its oldest run, or null if no runs remain. */
 export async function readSlice(
   reads: Reads,
   slice: UsageSlice,
@@ -23,7 +23,7 @@ export async function readSlice(
 
 export const hasEnded = ({ status }: RunOfSlice): boolean => isFinished(status);
 
-/** What is measured of a run that has ended. Its models are read only if they are needed. */
+/** An ended run's values. Its models are read only if they are needed. */
 export function toMeasuredRun(run: RunOfSlice) {
   return {
     status: run.status as RunEndStatus,

@@ -12,7 +12,7 @@ import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type U
 
 const SHOWN_VALUES = 10;
 const TAG_CHARACTERS = 12;
-/** The length of a group. */
+/** How long a group is. */
 const UNIT_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 
 /** The values that all pages show. */
@@ -122,7 +122,7 @@ async function addUpAll(
     const groups = await addUpUsage(source, range, whole, maxRuns);
     return { values: largestValues(groups), groups };
   }
-  // The sums of members are by day.
+  // Members have sums by day only.
   if (whole.groupBy !== 'day') return null;
   if (whole.model !== null || range.agent !== undefined || range.consumerId !== undefined) return null;
   const found = await addUpLargestMembers(source, range, SHOWN_VALUES, maxRuns);

@@ -77,7 +77,7 @@ async function pageOfGroups(source: UsageSource, range: UsageRange, query: Summa
   return { groups: shown, nextCursor: more ? encodeCursor({ createdAt: 0, id: position }) : null };
 }
 
-/** A group as an answer has it. `byModel`: its sums are those of models, not of runs. */
+/** A group as an answer has it. `byModel`: it adds up models, not runs. */
 export function groupJson({ key, runs, ended, usage, charged, measures }: UsageGroup, byModel: boolean) {
   const { cost, ...measured } = readMeasures(measures, ended, byModel);
   return { key, runs, ...measured, usage: usageJson(usage), charged, cost: costJson(cost) };

@@ -269,7 +269,7 @@ export interface RunsTable {
   reasoning_tokens: number;
   /** `ModelUsage`s. */
   by_model_json: string;
-  /** The currency of the costs in `by_model_json`. Null if the run has no cost. */
+  /** The currency for the costs in `by_model_json`. Null if the run has no cost. */
   currency: Generated<string | null>;
   charged_runs: number | null;
   charged_tokens: number | null;

@@ -18,7 +18,7 @@ export const getOverview = operation({
   operationId: 'getOverview',
   method: 'GET',
   path: '/v2/overview',
-  summary: 'Show what happened in the last hours, and what needs somebody',
+  summary: 'Show what happened in the last hours, and what needs a person',
   description:
     'Over all integrations of the owner, or over one. The hours are whole: with `hours=24` it begins 23 hours before the current ' +
     'hour. `before` has the same number of hours before that.',

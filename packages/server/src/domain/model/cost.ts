@@ -1,6 +1,6 @@
 import type { ModelUsage } from './usage.ts';
 
-/** An amount of money. Whole millionths, so that sums are exact. */
+/** Money. Whole millionths, so that sums are exact. */
 export interface Cost {
   /** Three capital letters, as in ISO 4217. */
   readonly currency: string;
@@ -9,7 +9,7 @@ export interface Cost {
 
 const MILLION = 1_000_000;
 
-/** Adds up what models cost. Returns null without a currency, and if one of the models had no price. */
+/** Adds up what models cost. Returns null without a currency, and if a model had no price. */
 export function sumCosts(byModel: readonly ModelUsage[], currency: string | null): Cost | null {
   if (currency === null) return null;
   let millionths = 0;
@@ -20,6 +20,6 @@ export function sumCosts(byModel: readonly ModelUsage[], currency: string | null
   return { currency, millionths };
 }
 
-/** A cost in the form of every answer. */
+/** A cost as answers have it. */
 export const costJson = (cost: Cost | null) =>
   cost === null ? null : { amount: cost.millionths / MILLION, currency: cost.currency };

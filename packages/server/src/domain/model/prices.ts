@@ -1,7 +1,7 @@
 import type { Cost } from './cost.ts';
 import type { ModelUsage, Usage } from './usage.ts';
 
-/** In millionths of a credit, or of the currency's unit, per million tokens. Whole numbers, so that sums are exact. */
+/** In millionths of a credit or the currency's unit, per million tokens. Whole numbers, so that sums are exact. */
 export interface ModelPrice {
   readonly input: number;
   readonly cachedInput: number;
@@ -9,7 +9,7 @@ export interface ModelPrice {
 }
 
 export interface Prices {
-  /** The currency of all prices, such as `EUR`. Null: they are in credits, and runs have no cost. */
+  /** The prices' currency, such as `EUR`. Null: they are in credits, and runs have no cost. */
   readonly currency: string | null;
   /** By `provider/model`. */
   readonly models: ReadonlyMap<string, ModelPrice>;
@@ -33,12 +33,12 @@ export function getCredits(price: ModelPrice, tokens: PricedTokens): number {
   return Number((multiply(price, tokens) + SCALE - 1n) / SCALE);
 }
 
-/** Returns tokens × price in millionths of the currency's unit, rounded to the nearest one. */
+/** Returns tokens × price in the currency's millionths, rounded to the nearest one. */
 function getMillionths(price: ModelPrice, tokens: PricedTokens): number {
   return Number((multiply(price, tokens) + MILLION / 2n) / MILLION);
 }
 
-/** Returns the cost of one model's tokens; null if the prices have no currency, or none of this model. */
+/** Returns what one model's tokens cost; null without a currency, and if the model has no price. */
 export function priceTokens({ currency, models }: Prices, model: string, tokens: PricedTokens): Cost | null {
   const price = models.get(model);
   return currency === null || price === undefined ? null : { currency, millionths: getMillionths(price, tokens) };

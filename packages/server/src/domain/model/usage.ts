@@ -6,7 +6,7 @@ export { addUsage, BYTES_A_TOKEN, estimateTokens, IMAGE_TEXT_BYTES, NO_USAGE, ty
 export interface ModelUsage extends Usage {
   readonly model: string;
   readonly credits: number;
-  /** In millionths of the currency's unit. Absent if the prices had no currency, or none of this model. */
+  /** In the currency's millionths. Absent if there was no currency, or no price for this model. */
   readonly cost?: number;
 }
 

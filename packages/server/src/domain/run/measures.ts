@@ -3,20 +3,20 @@ import type { ModelUsage } from '../model/usage.ts';
 import type { RunEndStatus } from './run-state.ts';
 
 /**
- * Named sums of ended runs, which rollups have as JSON:
+ * Named sums about ended runs, which rollups have as JSON:
  *
  *   failed, cancelled   runs that ended so
  *   d7, f3              runs whose duration, and whose time to the first token, is in this bucket
  *   cEUR                costs in millionths
  *   rEUR                runs that have a cost
- *   pEUR                what `rEUR` is for models: each model of a run that has a price
+ *   pEUR                what `rEUR` is for models: each model that a run used and that has a price
  *
  * A run with several models has a row for each. Its first row has these sums. The others have costs, `pEUR`, and the rest
- * with an `m` in front (`mfailed`, `md7`), so that a sum of runs leaves it out and a sum of models adds it.
+ * with an `m` in front (`mfailed`, `md7`), so that sums by run leave it out and sums by model add it.
  */
 export type Measures = Record<string, number>;
 
-/** Put in front of what counts only for models. */
+/** Begins the names that count only for models. */
 const OF_MODELS = 'm';
 
 /** Neighbouring buckets differ by 10 %, so a bucket's value differs by less than 5 % from the times in it. */
@@ -27,7 +27,7 @@ export const toBucket = (ms: number): number => (ms < 1 ? 0 : 1 + Math.round(Mat
 export const bucketValue = (bucket: number): number =>
   bucket === 0 ? 0 : Math.round(Math.exp((bucket - 1) * BUCKET_RATIO));
 
-/** What is measured of an ended run. */
+/** An ended run's values. */
 export interface MeasuredRun {
   readonly status: RunEndStatus;
   /** From admission to the end. */
@@ -37,7 +37,7 @@ export interface MeasuredRun {
   readonly currency: string | null;
 }
 
-/** The measures that count a run, once in its sums and once in those of each of its models. */
+/** The measures that count a run: once in its sums, and once for each model that it used. */
 export function countMeasures({ status, durationMs, firstTokenMs }: MeasuredRun): Measures {
   const counted: Measures = { [`d${toBucket(durationMs)}`]: 1 };
   if (firstTokenMs !== null) counted[`f${toBucket(firstTokenMs)}`] = 1;
@@ -48,7 +48,7 @@ export function countMeasures({ status, durationMs, firstTokenMs }: MeasuredRun)
 export const countForModels = (counted: Measures): Measures =>
   Object.fromEntries(Object.entries(counted).map(([name, count]) => [OF_MODELS + name, count]));
 
-/** What one of the models of a run cost. */
+/** What one model cost. */
 export function costOfModel({ cost }: ModelUsage, currency: string | null): Measures {
   return currency === null || cost === undefined ? {} : { [`c${currency}`]: cost, [`p${currency}`]: 1 };
 }
@@ -59,7 +59,7 @@ export function costedRun({ byModel, currency }: MeasuredRun): Measures {
   return cost === null ? {} : { [`r${cost.currency}`]: 1 };
 }
 
-/** All measures of a run, for sums that are not of models. */
+/** All measures that a run adds to sums by run. */
 export function measureRun(run: MeasuredRun): Measures {
   const measures = { ...countMeasures(run), ...costedRun(run) };
   for (const model of run.byModel) addMeasures(measures, costOfModel(model, run.currency));
@@ -82,7 +82,7 @@ export interface Percentiles {
   readonly p95: number;
 }
 
-/** What a summary shows of measures. */
+/** Measures as a summary shows them. */
 export interface MeasuredGroup {
   readonly failed: number;
   readonly cancelled: number;
@@ -92,7 +92,7 @@ export interface MeasuredGroup {
   readonly firstTokenMs: Percentiles | null;
 }
 
-/** Reads the measures of `ended` runs, or of what models did in as many runs. */
+/** Reads what `ended` runs have added, or with `byModel` what models have added in as many runs. */
 export function readMeasures(measures: Measures, ended: number, byModel: boolean): MeasuredGroup {
   const get = (name: string) => (measures[name] ?? 0) + (byModel ? (measures[OF_MODELS + name] ?? 0) : 0);
   return {

@@ -56,7 +56,7 @@ export interface StepOutcome {
    * version made the step.
    */
   readonly firstTokenMs?: number;
-  /** Absent if the prices have no currency, or none of the step's model, and if an earlier version made the step. */
+  /** Absent without a currency, without a price for the model, and if an earlier version made the step. */
   readonly cost?: Cost;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];

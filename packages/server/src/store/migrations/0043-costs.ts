@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { areEarlierNodesRefused } from '../earlier-nodes.ts';
 import type { StoreKind } from '../store.ts';
 
-/** The currency of the costs in `by_model_json`, and named sums in the rollups. A node of an earlier version writes neither. */
+/** The currency for costs in `by_model_json`, and named sums in the rollups. An earlier version's nodes write neither. */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   await db.schema.alterTable('runs').addColumn('currency', text).execute();
@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
       .addColumn('measures_json', text, (c) => c.notNull().defaultTo('{}'))
       .execute();
   if (kind === 'sqlite') return;
-  // SQLite has the function from `sqlite/functions.ts`. PostgreSQL keeps the plan of a query in plpgsql.
+  // SQLite has the function from `sqlite/functions.ts`. In plpgsql PostgreSQL keeps the query's plan.
   await sql
     .raw(`create or replace function add_measures(one text, other text) returns text language plpgsql immutable as $$
 begin
@@ -26,7 +26,7 @@ end $$`)
   if (!(await areEarlierNodesRefused(db))) await followEarlierNodes(db);
 }
 
-/** A person's erasure on a node of an earlier version does not move the column that it does not know. */
+/** An earlier version's node erases a person without moving the column, which it does not know. */
 async function followEarlierNodes(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(`create function keep_erased_measures() returns trigger language plpgsql as $$

@@ -38,7 +38,7 @@ export const countActiveRuns = statement('count active runs', (db, p: { integrat
   db.selectFrom('active_runs').select(sql<number>`count(*)`.as('runs')).where('integration_id', '=', p.integrationId),
 );
 
-/** The open questions of an owner's chats, at most `limit`. */
+/** The open questions in an owner's chats, at most `limit`. */
 export const openQuestions =
   (ownerId: OwnerId, integrationId: IntegrationId | null, limit: number) => (db: Kysely<Schema>) =>
     db
@@ -52,15 +52,15 @@ export const openQuestions =
       .$if(integrationId !== null, (query) => query.where('c.integration_id', '=', integrationId as IntegrationId))
       .limit(limit);
 
-interface Exhausted {
+interface MemberRow {
   consumer_id: string;
 }
 
-/** Those members of the newest runs that have used up their allowance. */
+/** The members who have used up their allowance, among the members with the newest runs. */
 export const exhaustedMembers = (p: NewestRuns & PeriodDays) => (db: Kysely<Schema>) =>
-  raw<Exhausted>(
+  raw<MemberRow>(
     db,
-    sql<Exhausted>`with newest as materialized (select consumer_id, run_id from runs
+    sql<MemberRow>`with newest as materialized (select consumer_id, run_id from runs
         where integration_id = ${p.integrationId} and created_at >= ${p.fromMs} order by created_at desc limit ${p.limit})
       select m.consumer_id from (select consumer_id, max(run_id) as run_id from newest where consumer_id is not null
           group by consumer_id) used_by

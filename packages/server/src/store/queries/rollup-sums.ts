@@ -11,7 +11,7 @@ import { uncountedIds } from './uncounted.ts';
 import type { UsageRange } from './usage.ts';
 import { AMOUNT_COLUMNS, listColumns, sumColumns, USAGE_COLUMNS, type UsedAmounts } from './usage-columns.ts';
 
-/** A sum of rollups. PostgreSQL returns sums as text. */
+/** Rollups added up. PostgreSQL returns sums as text. */
 interface Sums extends UsedAmounts {
   hour: number | null;
   day: number | null;
@@ -40,7 +40,7 @@ interface RunValues {
   currency: string | null;
 }
 
-/** A sum, or a run that is not part of the rollups. */
+/** A sum, or a run that the rollups do not have. */
 export type SumRow = Sums & (RunValues | { [Name in keyof RunValues]: null });
 
 const NO_TEXT = sql`cast(null as text)`;
