@@ -1488,6 +1488,10 @@ export interface Step {
    */
   firstTokenMs: number | null;
   /**
+   * What the model step cost. Also null for tools, and for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * Why the step failed or was cut. Null otherwise.
    */
   error: {

@@ -46,7 +46,7 @@ function shortFacts(row: RunRow, details: RunDetails | undefined) {
   if (details === undefined) return NO_FACTS;
   return {
     agents: details.agents,
-    models: (JSON.parse(row.by_model_json) as ModelUsage[]).map(({ model }) => model),
+    models: readModels(row.by_model_json).map(({ model }) => model),
     waiting: row.questions_json !== null,
     continuedBy: details.continuedBy,
     messagePreview: previewText(row.message_start_json),
