@@ -31,6 +31,15 @@ CREATE INDEX "adjustments_consumer" on "adjustments" ("integration_id", "consume
 CREATE UNIQUE INDEX "adjustments_idempotency" on "adjustments" ("integration_id", "consumer_id", "idempotency_key_json");
 CREATE INDEX "adjustments_newest" on "adjustments" ("integration_id", "created_at", "adjustment_id");
 
+CREATE TABLE "agency_definitions" (
+  "agency" text not null,
+  "version" text not null,
+  "definition_json" text not null,
+  "seen_at" bigint not null,
+  "run_id" text,
+  constraint "agency_definitions_key" primary key ("agency", "version")
+) without rowid;
+
 CREATE TABLE "announced_files" (
   "chat_key" text not null,
   "path" text not null,
@@ -44,7 +53,11 @@ CREATE TABLE "api_keys" (
   "created_at" bigint not null,
   "expires_at" bigint,
   "last_used_at" bigint,
-  "revoked_at" bigint
+  "revoked_at" bigint,
+  "role" text default 'manager' not null,
+  "integrations_json" text,
+  "creator_id" text,
+  "creator_json" text
 ) without rowid;
 CREATE INDEX "api_keys_owner" on "api_keys" ("owner_id", "key_id");
 
@@ -331,6 +344,17 @@ CREATE TABLE "pending_blobs" (
   "abandoned" bigint default 0 not null
 ) without rowid;
 
+CREATE TABLE "people" (
+  "person_id" text not null primary key,
+  "owner_id" text not null,
+  "email" text unique,
+  "name_json" text,
+  "role" text not null,
+  "created_at" bigint not null,
+  "last_seen_at" bigint
+) without rowid;
+CREATE INDEX "people_list" on "people" ("owner_id", "created_at", "person_id");
+
 CREATE TABLE "run_readers" (
   "run_id" text not null,
   "node_id" text not null,
@@ -507,6 +531,27 @@ CREATE TABLE "uncounted_runs" (
   "run_id" text primary key,
   "integration_id" text not null
 ) without rowid;
+
+CREATE TABLE "unfinished_steps" (
+  "run_id" text not null,
+  "step" integer not null,
+  "attempt" integer not null,
+  "kind" text not null,
+  "loop" text not null,
+  "index_in_loop" integer not null,
+  "agent" text not null,
+  "caller_agent" text,
+  "model" text,
+  "tool" text,
+  "call_id" text,
+  "status" text not null,
+  "first_event_id" bigint not null,
+  "last_event_id" bigint not null,
+  "record_json" text not null,
+  "started_at" bigint not null,
+  "completed_at" bigint not null,
+  constraint "unfinished_steps_key" primary key ("run_id", "step")
+);
 
 CREATE TABLE "unsuccessful_runs" (
   "integration_id" text not null,
@@ -687,6 +732,15 @@ CREATE INDEX adjustments_consumer ON adjustments USING btree (integration_id, co
 CREATE UNIQUE INDEX adjustments_idempotency ON adjustments USING btree (integration_id, consumer_id, idempotency_key_json);
 CREATE INDEX adjustments_newest ON adjustments USING btree (integration_id, created_at, adjustment_id);
 
+create table "agency_definitions" (
+  agency text collate "C" not null,
+  version text collate "C" not null,
+  definition_json text collate "C" not null,
+  seen_at bigint not null,
+  run_id text collate "C",
+  constraint agency_definitions_key PRIMARY KEY (agency, version)
+);
+
 create table "announced_files" (
   chat_key text collate "C" not null,
   path text collate "C" not null,
@@ -701,6 +755,10 @@ create table "api_keys" (
   expires_at bigint,
   last_used_at bigint,
   revoked_at bigint,
+  role text collate "C" not null default 'manager'::text,
+  integrations_json text collate "C",
+  creator_id text collate "C",
+  creator_json text collate "C",
   constraint api_keys_pkey PRIMARY KEY (key_id)
 );
 CREATE INDEX api_keys_owner ON api_keys USING btree (owner_id, key_id);
@@ -969,7 +1027,7 @@ create table "nodes" (
   address text,
   generation integer not null default 0,
   constraint nodes_pkey PRIMARY KEY (node_id),
-  constraint nodes_generation CHECK (((generation > 0) OR (dead <> 0)))
+  constraint nodes_generation_roles CHECK (((NOT (generation < 4)) OR (dead <> 0)))
 );
 
 create table "owners" (
@@ -999,6 +1057,19 @@ create table "pending_blobs" (
   abandoned bigint not null default 0,
   constraint pending_blobs_pkey PRIMARY KEY (batch_id)
 );
+
+create table "people" (
+  person_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  email text collate "C",
+  name_json text collate "C",
+  role text collate "C" not null,
+  created_at bigint not null,
+  last_seen_at bigint,
+  constraint people_pkey PRIMARY KEY (person_id),
+  constraint people_email_key UNIQUE (email)
+);
+CREATE INDEX people_list ON people USING btree (owner_id, created_at, person_id);
 
 create table "run_readers" (
   run_id text collate "C" not null,
@@ -1184,6 +1255,27 @@ create table "uncounted_runs" (
   run_id text collate "C" not null,
   integration_id text collate "C" not null,
   constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
+create table "unfinished_steps" (
+  run_id text collate "C" not null,
+  step integer not null,
+  attempt integer not null,
+  kind text collate "C" not null,
+  loop text collate "C" not null,
+  index_in_loop integer not null,
+  agent text collate "C" not null,
+  caller_agent text collate "C",
+  model text collate "C",
+  tool text collate "C",
+  call_id text collate "C",
+  status text collate "C" not null,
+  first_event_id bigint not null,
+  last_event_id bigint not null,
+  record_json text collate "C" not null,
+  started_at bigint not null,
+  completed_at bigint not null,
+  constraint unfinished_steps_key PRIMARY KEY (run_id, step)
 );
 
 create table "unsuccessful_runs" (

@@ -254,12 +254,22 @@ class AnsweringRun(TypedDict):
 class ApiKey(TypedDict):
     """An API key, without the key itself."""
 
-    keyId: str
-    """Identifier of the API key."""
+    keyId: str | None
+    """Identifier of the API key. Null for `RUNWIRE_API_KEY`."""
     name: str | None
     """Name of the key, for people."""
-    createdAt: str
-    """When the key was created."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+    suffix: str | None
+    """The last 6 characters of the key. Null for `RUNWIRE_API_KEY`."""
+    createdBy: CreatedApiKeyCreatedBy | None
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
+    createdAt: str | None
+    """When the key was created. Null for `RUNWIRE_API_KEY`."""
     expiresAt: str | None
     """The key is refused from this time on. Null if it does not expire."""
     lastUsedAt: str | None
@@ -549,6 +559,16 @@ class CreatedApiKey(TypedDict):
     """Identifier of the API key."""
     name: str | None
     """Name of the key, for people."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+    suffix: str | None
+    """The last 6 characters of the key. Null for `RUNWIRE_API_KEY`."""
+    createdBy: CreatedApiKeyCreatedBy | None
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
     createdAt: str
     """When the key was created."""
     expiresAt: str | None
@@ -559,6 +579,17 @@ class CreatedApiKey(TypedDict):
     """When the key was revoked. Null if it was not revoked."""
     apiKey: str
     """The key itself. The server shows it only in this answer."""
+
+
+class CreatedApiKeyCreatedBy(TypedDict):
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
+
+    kind: Literal["person", "key"]
+    """Who made the key."""
+    id: str | None
+    """Identifier of the person or of the key. Null for `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name at that time; of a person without a name the e-mail address."""
 
 
 class CreatedOwner(TypedDict):
@@ -572,6 +603,29 @@ class CreatedOwner(TypedDict):
     """The owner's first API key. The server shows it only in this answer."""
     setupLink: str
     """One-time link that sets the password for the console. It is valid for 24 hours."""
+
+
+class CreatedPerson(TypedDict):
+    """An invited person."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    state: Literal["invited", "active"]
+    """`invited` until the person has set a password with the set-up link."""
+    lastSeenAt: str | None
+    """When the person last used the console, to the minute. Null if never."""
+    createdAt: str
+    """When the person was created."""
+    setupLink: str
+    """One-time link with which the person sets a password. It is valid for 24 hours."""
 
 
 class Erasure(TypedDict):
@@ -753,16 +807,18 @@ class LatencySummaryItemsItem(TypedDict):
 
 
 class Me(TypedDict):
-    """The owner and the API key of this request."""
+    """The owner, the person and the API key of this request."""
 
     ownerId: str
     """Identifier of the owner."""
     email: str | None
-    """E-mail address of the owner. Null if none is set."""
+    """E-mail address of the first person of the owner. Null if none is set."""
     name: str | None
     """Name of the owner, for people."""
     administrator: bool
     """True if the owner may use the operations for administrators."""
+    person: MePerson | None
+    """The person who is signed in. Null if the request was sent with an API key."""
     key: MeKey
     """The API key of this request. For a console token it is the session, named `console`."""
 
@@ -776,6 +832,27 @@ class MeKey(TypedDict):
     """Name of the key, for people."""
     expiresAt: str | None
     """The key is refused from this time on. Null if it does not expire."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What this request may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+
+
+class MePerson(TypedDict):
+    """The person who is signed in. Null if the request was sent with an API key."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
 
 
 class Member(TypedDict):
@@ -957,7 +1034,7 @@ class Owner(TypedDict):
     ownerId: str
     """Identifier of the owner."""
     email: str | None
-    """E-mail address of the owner. Null if none is set."""
+    """E-mail address of the first person of the owner. Null if none is set."""
     name: str | None
     """Name of the owner, for people."""
     administrator: bool
@@ -970,6 +1047,36 @@ class OwnerList(TypedDict):
     """A page of a list of `Owner`."""
 
     items: list[Owner]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Person(TypedDict):
+    """A person who signs in for the owner."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    state: Literal["invited", "active"]
+    """`invited` until the person has set a password with the set-up link."""
+    lastSeenAt: str | None
+    """When the person last used the console, to the minute. Null if never."""
+    createdAt: str
+    """When the person was created."""
+
+
+class PersonList(TypedDict):
+    """A page of a list of `Person`."""
+
+    items: list[Person]
     """The items of this page, in order."""
     nextCursor: str | None
     """Send it as `cursor` to read the next page. Null on the last page."""
@@ -1042,6 +1149,14 @@ class Run(TypedDict):
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
+    agents: list[str] | None
+    """The agents that spoke, in order. Null after the chat was deleted."""
+    models: list[str] | None
+    """The models that were asked, as `provider/model`. Null after the chat was deleted."""
+    waiting: bool | None
+    """True if the run ended with questions that are open. Null after the chat was deleted."""
+    continuedBy: str | None
+    """The run that settled the questions of this one. Null if there is none."""
     messagePreview: str | None
     """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
     there is none, and after the chat was deleted.
@@ -1114,6 +1229,14 @@ class _RunListItemRequired(TypedDict):
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
+    agents: list[str] | None
+    """The agents that spoke, in order. Null after the chat was deleted."""
+    models: list[str] | None
+    """The models that were asked, as `provider/model`. Null after the chat was deleted."""
+    waiting: bool | None
+    """True if the run ended with questions that are open. Null after the chat was deleted."""
+    continuedBy: str | None
+    """The run that settled the questions of this one. Null if there is none."""
     messagePreview: str | None
     """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
     there is none, and after the chat was deleted.
@@ -1393,7 +1516,7 @@ class ServiceNodeStatsAdmissions(TypedDict):
 
 
 class Step(TypedDict):
-    """A finished step of a run."""
+    """A step of a run: it has finished, failed, was cut, or waits for an answer."""
 
     step: int
     """Number of the step within the run."""
@@ -1417,8 +1540,10 @@ class Step(TypedDict):
     """The files that the call changed, together with the step."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
-    status: Literal["completed", "failed"]
-    """End of the step."""
+    status: Literal["completed", "failed", "cancelled", "waiting"]
+    """End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question
+    about the call; `answeredBy` tells whether it was answered.
+    """
     firstEventId: int
     """Id of the first event of the step."""
     lastEventId: int
@@ -1434,11 +1559,30 @@ class Step(TypedDict):
     none of a model.
     """
     error: RunListItemError | None
-    """Why the step failed. Null if it did not fail."""
+    """Why the step failed or was cut. Null otherwise."""
+    tries: int
+    """How often models were asked for the step. 1 for a tool."""
+    answeredBy: StepAnsweredBy | None
+    """Who answered the question about the call. Null if it asked nothing or has no answer."""
+    continuedBy: str | None
+    """The run that continued with the answer. Null if there is no answer."""
     startedAt: str
     """When the step was started."""
     completedAt: str
-    """When the step ended."""
+    """When the step ended. If the call waited: when it asked, and after the answer when it was answered."""
+
+
+class StepAnsweredBy(TypedDict):
+    """Who answered the question about the call. Null if it asked nothing or has no answer."""
+
+    kind: Literal["person", "key", "client_token"]
+    """Who answered."""
+    id: str | None
+    """Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the person or key. Null if there is none."""
+    at: str
+    """When the answer arrived."""
 
 
 class StepList(TypedDict):

@@ -32,8 +32,10 @@ const ALL: UsageGrouping = { groupBy: 'agent', splitBy: null, model: null, getSp
 
 export interface OverviewQuery {
   readonly ownerId: OwnerId;
-  /** Null for all the owner's integrations. */
-  readonly only: IntegrationId | null;
+  /** The only integrations that count. Null for all the owner's. */
+  readonly only: readonly IntegrationId[] | null;
+  /** True if the caller may see the owner's keys. */
+  readonly seesKeys: boolean;
   readonly hours?: number | undefined;
 }
 
@@ -49,10 +51,10 @@ interface Failure {
  * What happened in the last hours, and what needs a person. The hours are whole, because parts are not in the
  * rollups: the first one is 23 hours before the current one. Every part is bounded, and is found by an index.
  */
-export async function overview(source: UsageSource, { ownerId, only, hours }: OverviewQuery) {
+export async function overview(source: UsageSource, { ownerId, only, seesKeys, hours }: OverviewQuery) {
   const { reads, takeTurn } = source;
   const owned = await reads.all(integrationsOfOwner, { ownerId });
-  const shown = owned.filter((row) => only === null || row.integration_id === only);
+  const shown = owned.filter((row) => only === null || only.includes(row.integration_id));
   const now = Date.now();
   const lengthMs = (hours ?? DEFAULT_HOURS) * HOUR_MS;
   const fromMs = Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS - lengthMs;
@@ -79,8 +81,10 @@ export async function overview(source: UsageSource, { ownerId, only, hours }: Ov
         reason: row.disabled_reason ?? '',
       });
   }
-  const questions = await reads.query(openQuestions(ownerId, only, MAX_QUESTIONS));
-  const keys = await reads.all(expiringKeys, { ownerId, now, until: now + EXPIRES_WITHIN_MS, limit: MAX_ITEMS });
+  const questions = only?.length === 0 ? [] : await reads.query(openQuestions(ownerId, only, MAX_QUESTIONS));
+  const keys = seesKeys
+    ? await reads.all(expiringKeys, { ownerId, now, until: now + EXPIRES_WITHIN_MS, limit: MAX_ITEMS })
+    : [];
   return {
     /** Used by these integrations. */
     agencies: new Set(shown.map(({ agency }) => agency)),

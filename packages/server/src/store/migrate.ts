@@ -36,7 +36,9 @@ import * as schedules from './migrations/0037-schedules.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
 import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
+import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as costs from './migrations/0043-costs.ts';
+import * as people from './migrations/0044-people.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -78,7 +80,9 @@ const MIGRATIONS = {
   '0038-first-token': firstToken,
   '0039-chats-by-change': chatsByChange,
   '0041-answered-questions': answeredQuestions,
+  '0042-unfinished-steps': unfinishedSteps,
   '0043-costs': costs,
+  '0044-people': people,
   '0047-answers-by-time': answersByTime,
 };
 

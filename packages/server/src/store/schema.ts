@@ -5,6 +5,15 @@ import type { FileAccess } from '../domain/file/file-access.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
+import type {
+  ApiKeysTable,
+  OwnersTable,
+  PasswordsTable,
+  PeopleTable,
+  SessionsTable,
+  SetUpLinksTable,
+  SignInFailuresTable,
+} from './account-tables.ts';
 import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
@@ -13,6 +22,7 @@ import type { AskedQuestionsTable } from './question-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
+import type { AgencyDefinitionsTable, StepsTable, UnfinishedStepsTable } from './step-tables.ts';
 import type { StoredPath } from './stored-path.ts';
 import type {
   WebhookChecksTable,
@@ -104,59 +114,6 @@ export interface BlobFolderTable {
   id: number;
   mark: string;
   kind: Generated<FilesKind>;
-}
-
-export interface OwnersTable {
-  owner_id: OwnerId;
-  email: string | null;
-  name_json: string | null;
-  administrator: number;
-  created_at: number;
-}
-
-export interface ApiKeysTable {
-  key_id: string;
-  owner_id: OwnerId;
-  name_json: string;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
-}
-
-export interface PasswordsTable {
-  owner_id: OwnerId;
-  /** In the PHC string format: the algorithm, its parameters, the salt and the hash. */
-  password_hash: string;
-  changed_at: number;
-}
-
-/** The sessions of people who signed in to the console. A session that was ended has no row. */
-export interface SessionsTable {
-  session_id: string;
-  owner_id: OwnerId;
-  /** SHA-256 of the value of the cookie. */
-  secret_hash: string;
-  created_at: number;
-  /** When the session last got a token, to the minute. */
-  used_at: number;
-}
-
-/** The newest set-up link of an owner. A link that was used has no row. */
-export interface SetUpLinksTable {
-  owner_id: OwnerId;
-  /** SHA-256 of the secret in the link. */
-  secret_hash: string;
-  created_at: number;
-  /** Null for the link that the first start prints: it is valid until it is used. */
-  expires_at: number | null;
-}
-
-/** One row for the e-mail and one for the address of each sign-in that failed, or whose password is being checked. */
-export interface SignInFailuresTable {
-  failure_id: string;
-  subject: string;
-  failed_at: number;
 }
 
 export interface IntegrationsTable {
@@ -323,29 +280,6 @@ export interface AdjustmentsTable {
   created_at: number;
 }
 
-/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
-export interface StepsTable {
-  run_id: RunId;
-  step: number;
-  attempt: number;
-  kind: 'model' | 'tool' | 'begin';
-  /** The call id of the `send_message` that began the loop; empty for the root loop. */
-  loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
-  index_in_loop: number;
-  agent: string;
-  caller_agent: string | null;
-  model: string | null;
-  tool: string | null;
-  call_id: string | null;
-  status: 'completed' | 'failed';
-  first_event_id: number;
-  last_event_id: number;
-  record_json: string;
-  started_at: number;
-  completed_at: number;
-}
-
 /** The blobs in use, by the hash of their bytes within an integration. */
 export interface BlobsTable {
   integration_id: IntegrationId;
@@ -429,6 +363,7 @@ export interface Schema {
   commit_marks: CommitMarksTable;
   blob_folder: BlobFolderTable;
   owners: OwnersTable;
+  people: PeopleTable;
   api_keys: ApiKeysTable;
   passwords: PasswordsTable;
   sessions: SessionsTable;
@@ -454,6 +389,8 @@ export interface Schema {
   sweep_positions: SweepPositionsTable;
   skipped_runs: SkippedRunsTable;
   steps: StepsTable;
+  unfinished_steps: UnfinishedStepsTable;
+  agency_definitions: AgencyDefinitionsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;
   upload_secrets: UploadSecretsTable;

@@ -48,6 +48,10 @@ export const run = {
   continues: null,
   pending: [],
   output: null,
+  agents: ['Concierge'],
+  models: ['offline/demo'],
+  waiting: false,
+  continuedBy: null,
   messagePreview: 'Which trains go to Rome?',
   answerPreview: 'Hello',
   durationMs: 1000,
@@ -72,6 +76,9 @@ export const step = {
   firstTokenMs: null,
   cost: null,
   error: null,
+  tries: 1,
+  answeredBy: null,
+  continuedBy: null,
   startedAt: CREATED_AT,
   completedAt: COMPLETED_AT,
 };
@@ -279,11 +286,19 @@ export const scheduleTick = {
 export const apiKey = {
   keyId: 'key_1',
   name: 'backend',
+  role: 'developer',
+  integrations: ['demo'],
+  suffix: 'x7Kq2s',
+  createdBy: { kind: 'person', id: 'own_1', name: 'Ann' },
   createdAt: CREATED_AT,
   expiresAt: null,
   lastUsedAt: null,
   revokedAt: null,
 };
+
+export const keyOfRequest = { keyId: 'key_1', name: 'backend', expiresAt: null, role: 'manager', integrations: null };
+
+export const person = { personId: 'per_1', email: 'bo@example.com', name: 'Bo', role: 'operator' };
 
 export const owner = {
   ownerId: 'own_1',

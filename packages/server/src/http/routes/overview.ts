@@ -2,6 +2,7 @@ import { operations } from '@runwire/contract/schemas';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { FastifyInstance } from 'fastify';
 import type { ListedAgency } from '../../agencies/agencies.ts';
+import type { IntegrationId } from '../../domain/ids.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { route } from '../route.ts';
 
@@ -20,10 +21,14 @@ const MAX_ITEMS = 20;
 export function overviewRoutes(app: FastifyInstance, deps: OverviewRoutesDeps): void {
   route(app, operations.getOverview, async (request) => {
     const { integration, hours } = request.query;
-    const { ownerId } = request.principal;
-    const only = integration === undefined ? null : (await app.ownership.scope(request, integration)).integrationId;
+    const { ownerId, role, integrations } = request.principal;
+    const only =
+      integration === undefined
+        ? (integrations as readonly IntegrationId[] | null)
+        : [(await app.ownership.scope(request, integration)).integrationId];
     const takeTurn = () => deps.turns.take(ownerId);
-    const { agencies, ...found } = await deps.runReads.overview(takeTurn, { ownerId, only, hours });
+    const seesKeys = role === 'manager';
+    const { agencies, ...found } = await deps.runReads.overview(takeTurn, { ownerId, only, seesKeys, hours });
     return { ...found, ...readAgencies(deps, agencies) };
   });
 }

@@ -40,7 +40,7 @@ export const countActiveRuns = statement('count active runs', (db, p: { integrat
 
 /** The open questions in an owner's chats, at most `limit`. */
 export const openQuestions =
-  (ownerId: OwnerId, integrationId: IntegrationId | null, limit: number) => (db: Kysely<Schema>) =>
+  (ownerId: OwnerId, integrationIds: readonly IntegrationId[] | null, limit: number) => (db: Kysely<Schema>) =>
     db
       .selectFrom('asked_questions as q')
       .innerJoin('chats as c', 'c.chat_key', 'q.chat_key')
@@ -49,7 +49,7 @@ export const openQuestions =
       .where('q.settled_at', 'is', null)
       .whereRef('c.asking_run_id', '=', 'q.run_id')
       .where('c.deleted_at', 'is', null)
-      .$if(integrationId !== null, (query) => query.where('c.integration_id', '=', integrationId as IntegrationId))
+      .$if(integrationIds !== null, (query) => query.where('c.integration_id', 'in', integrationIds ?? []))
       .limit(limit);
 
 interface MemberRow {

@@ -7,6 +7,7 @@ export const COPIED_TABLES = [
   // The state of a node decides how its unfinished runs are taken over.
   'nodes',
   'owners',
+  'people',
   'api_keys',
   'passwords',
   'sessions',
@@ -32,6 +33,8 @@ export const COPIED_TABLES = [
   'sweep_positions',
   'skipped_runs',
   'steps',
+  'unfinished_steps',
+  'agency_definitions',
   'blobs',
   'attachments',
   // Forms that were signed before the copy stay valid until they expire.
