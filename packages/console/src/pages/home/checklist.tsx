@@ -35,7 +35,11 @@ const startedQuery = (apiIntegrationId: string) =>
   });
 
 /** The first steps with an integration, until all of them are done. */
-export function Checklist({ integration: { apiIntegrationId: integration, allowances } }: { readonly integration: Integration }) {
+export function Checklist({
+  integration: { apiIntegrationId: integration, allowances },
+}: {
+  readonly integration: Integration;
+}) {
   const { data: agencies } = useQuery(agenciesQuery);
   const { data: started } = useQuery(startedQuery(integration));
   if (agencies === undefined || started === undefined) return null;

@@ -30,56 +30,66 @@ const questions = ({ openQuestions }: Overview): Item[] =>
     : [['questions', `${formatCount(openQuestions, 'question waits', 'questions wait')} for an answer in chats.`]];
 
 const agencies = ({ brokenAgencies, failedMcpServers }: Overview): Item[] => [
-  ...brokenAgencies.map(({ agency, error }): Item => [
-    `agency ${agency}`,
-    <>
-      The agency <AgencyLink agency={agency} /> cannot be loaded: <bdi>{error}</bdi>
-    </>,
-  ]),
-  ...failedMcpServers.map(({ agency, server, error }): Item => [
-    `server ${agency} ${server}`,
-    <>
-      The MCP server <bdi>{server}</bdi> of <AgencyLink agency={agency} /> cannot be used
-      {error !== null && (
-        <>
-          : <bdi>{error}</bdi>
-        </>
-      )}
-    </>,
-  ]),
+  ...brokenAgencies.map(
+    ({ agency, error }): Item => [
+      `agency ${agency}`,
+      <>
+        The agency <AgencyLink agency={agency} /> cannot be loaded: <bdi>{error}</bdi>
+      </>,
+    ],
+  ),
+  ...failedMcpServers.map(
+    ({ agency, server, error }): Item => [
+      `server ${agency} ${server}`,
+      <>
+        The MCP server <bdi>{server}</bdi> of <AgencyLink agency={agency} /> cannot be used
+        {error !== null && (
+          <>
+            : <bdi>{error}</bdi>
+          </>
+        )}
+      </>,
+    ],
+  ),
 ];
 
 const others = ({ exhaustedMembers, expiringKeys, disabledWebhooks }: Overview): Item[] => [
-  ...exhaustedMembers.map(({ apiIntegrationId: integration, consumerId }): Item => [
-    `member ${integration} ${consumerId}`,
-    <>
-      The member{' '}
-      <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
-        <bdi>{consumerId}</bdi>
-      </Link>{' '}
-      has used up the allowance.
-    </>,
-  ]),
-  ...expiringKeys.map(({ keyId, name, expiresAt }): Item => [
-    `key ${keyId}`,
-    <>
-      The API key{' '}
-      <Link to="/keys">
-        <bdi>{name}</bdi>
-      </Link>{' '}
-      expires {formatAge(expiresAt)}.
-    </>,
-  ]),
-  ...disabledWebhooks.map(({ apiIntegrationId: integration, endpointId }): Item => [
-    `webhook ${endpointId}`,
-    <>
-      A{' '}
-      <Link to="/integrations/$integration/webhooks/$endpoint" params={{ integration, endpoint: endpointId }}>
-        webhook endpoint
-      </Link>{' '}
-      was disabled, because posts failed.
-    </>,
-  ]),
+  ...exhaustedMembers.map(
+    ({ apiIntegrationId: integration, consumerId }): Item => [
+      `member ${integration} ${consumerId}`,
+      <>
+        The member{' '}
+        <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
+          <bdi>{consumerId}</bdi>
+        </Link>{' '}
+        has used up the allowance.
+      </>,
+    ],
+  ),
+  ...expiringKeys.map(
+    ({ keyId, name, expiresAt }): Item => [
+      `key ${keyId}`,
+      <>
+        The API key{' '}
+        <Link to="/keys">
+          <bdi>{name}</bdi>
+        </Link>{' '}
+        expires {formatAge(expiresAt)}.
+      </>,
+    ],
+  ),
+  ...disabledWebhooks.map(
+    ({ apiIntegrationId: integration, endpointId }): Item => [
+      `webhook ${endpointId}`,
+      <>
+        A{' '}
+        <Link to="/integrations/$integration/webhooks/$endpoint" params={{ integration, endpoint: endpointId }}>
+          webhook endpoint
+        </Link>{' '}
+        was disabled, because posts failed.
+      </>,
+    ],
+  ),
 ];
 
 function AgencyLink({ agency }: { readonly agency: string }) {

@@ -7,9 +7,9 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AgencyWarning } from './agency-warning.tsx';
 import './integrations.css';
+import { ConnectPanel } from './connect-panel.tsx';
 import { OverviewPanel } from './overview-panel.tsx';
 import { SettingsPanel } from './settings-panel.tsx';
-import { ConnectPanel } from './connect-panel.tsx';
 
 const FROM = '/signed-in/integrations/$integration';
 

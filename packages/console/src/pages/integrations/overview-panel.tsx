@@ -15,7 +15,11 @@ export function OverviewPanel({ integration }: { readonly integration: Integrati
   const { apiIntegrationId } = integration;
   const { data, error, refetch } = useQuery(overviewQuery(apiIntegrationId));
   if (data === undefined) {
-    return error === null ? <Loading what="the last hours" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
+    return error === null ? (
+      <Loading what="the last hours" />
+    ) : (
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+    );
   }
   const params = { integration: apiIntegrationId };
   return (

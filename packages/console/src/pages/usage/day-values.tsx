@@ -3,6 +3,8 @@ import type { PlotArea, PlotStyle } from './plot-style.ts';
 import type { Series } from './usage-data.ts';
 import { swatchClass } from './usage-legend.tsx';
 
+const formatSlot = ({ formatSlot: format = formatDay }: PlotStyle, slot: string) => format(slot);
+
 type NameOf = (series: Series) => string;
 
 const addUp = (series: readonly Series[], day: number) =>
@@ -15,7 +17,7 @@ export function dayText({ days, series, getName, day, style, marks }: Omit<DayVa
     .map((one) => `${getName(one)} ${style.format(one.values[day] ?? 0)}`);
   if (style.isStacked && values.length > 1) values.push(`all ${style.format(addUp(series, day))}`);
   if (marks.includes(day)) values.push(NEW_VERSION);
-  return `${formatDay(days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
+  return `${formatSlot(style, days[day] ?? '')}: ${values.join(', ') || 'nothing'}`;
 }
 
 interface DayValuesProps {
@@ -43,7 +45,7 @@ export function DayValues({ days, series, getName, day, area, style, marks }: Da
         className={isInFirstHalf ? 'plot-values' : 'plot-values plot-values-before'}
         style={{ left: isInFirstHalf ? left + width : left }}
       >
-        <strong>{formatDay(days[day] ?? '')}</strong>
+        <strong>{formatSlot(style, days[day] ?? '')}</strong>
         {shown.length === 0 && <span className="muted">Nothing</span>}
         {marks.includes(day) && <span className="muted">{NEW_VERSION}</span>}
         {shown.map(({ one, index }) => (

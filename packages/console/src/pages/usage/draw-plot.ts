@@ -41,12 +41,13 @@ function sums(series: readonly Series[]): (number | null)[][] {
 }
 
 /** Returns an empty text beside the days. */
-function shortDayAt(days: readonly string[], index: number): string {
+function shortDayAt({ days, style: { formatSlotAxis = formatShortDay } }: Plot, index: number): string {
   const day = days[index];
-  return day === undefined ? '' : formatShortDay(day);
+  return day === undefined ? '' : formatSlotAxis(day);
 }
 
 const DAY_STEPS = [1, 2, 3, 7, 14, 28, 56, 112];
+const HOUR_STEPS = [1, 2, 3, 6, 12, 24, 48, 96];
 
 /** What is drawn of each series, in the order in which it is drawn. */
 function toLayers({ series, colours, style }: Plot): {
@@ -120,8 +121,8 @@ export function drawPlot(element: HTMLElement, plot: Plot): uPlot {
           grid: { show: false },
           space: 64,
           size: 32,
-          incrs: DAY_STEPS,
-          values: (_, splits) => splits.map((split) => shortDayAt(days, split)),
+          incrs: style.formatSlot === undefined ? DAY_STEPS : HOUR_STEPS,
+          values: (_, splits) => splits.map((split) => shortDayAt(plot, split)),
         },
         {
           ...axis,

@@ -8,18 +8,19 @@ interface PeriodPresetsProps {
 /** Periods that people ask for often. */
 export function PeriodPresets({ period, onChoose }: PeriodPresetsProps) {
   return (
-    <div className="row" role="group" aria-label="Periods">
+    <ul className="usage-presets" aria-label="Periods">
       {presetPeriods().map(({ title, ...preset }) => (
-        <button
-          key={title}
-          type="button"
-          className="button button-small"
-          aria-pressed={preset.from === period.from && preset.to === period.to}
-          onClick={() => onChoose(preset)}
-        >
-          {title}
-        </button>
+        <li key={title}>
+          <button
+            type="button"
+            className="button button-small"
+            aria-pressed={preset.from === period.from && preset.to === period.to}
+            onClick={() => onChoose(preset)}
+          >
+            {title}
+          </button>
+        </li>
       ))}
-    </div>
+    </ul>
   );
 }

@@ -21,6 +21,7 @@ interface UsagePlotProps {
   readonly marks?: readonly number[];
   /** Called with the day that was clicked, or chosen with Enter. */
   readonly onChoose?: (day: string) => void;
+  readonly heightPx?: number;
 }
 
 const BARS: PlotStyle = { isStacked: true, format: formatNumber, formatAxis: formatCompact };
@@ -42,7 +43,7 @@ function listColours(figure: HTMLElement, plot: HTMLElement): PlotColours {
 
 /** Bars or lines by day, with a legend. It is drawn again when its width or the colour scheme changes. */
 export function UsagePlot(props: UsagePlotProps) {
-  const { label, days, series, getName, style = BARS, marks = NO_MARKS, onChoose } = props;
+  const { label, days, series, getName, style = BARS, marks = NO_MARKS, onChoose, heightPx = HEIGHT_PX } = props;
   const figure = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
@@ -57,12 +58,12 @@ export function UsagePlot(props: UsagePlotProps) {
       const colours = listColours(outer, element);
       const width = element.clientWidth;
       const font = `12px ${fontFamily}`;
-      plot = drawPlot(element, { style, days, series, marks, colours, font, width, height: HEIGHT_PX, onArea: setArea });
+      plot = drawPlot(element, { style, days, series, marks, colours, font, width, height: heightPx, onArea: setArea });
     };
     draw();
     const resize = new ResizeObserver(() => {
       if (plot !== null && plot.width !== element.clientWidth) {
-        plot.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+        plot.setSize({ width: element.clientWidth, height: heightPx });
       }
     });
     resize.observe(element);
@@ -73,7 +74,7 @@ export function UsagePlot(props: UsagePlotProps) {
       resize.disconnect();
       plot?.destroy();
     };
-  }, [days, series, style, marks]);
+  }, [days, series, style, marks, heightPx]);
   const choose = (index: number) => onChoose?.(days[index] ?? '');
   const { day, handlers } = useChosenDay(days.length, area, choose);
   const last = days.length - 1;
@@ -83,17 +84,15 @@ export function UsagePlot(props: UsagePlotProps) {
         className={onChoose === undefined ? 'plot-frame' : 'plot-frame plot-clickable'}
         role="slider"
         tabIndex={0}
-        aria-label={onChoose === undefined ? label : `${label} Enter shows the runs of the day.`}
+        aria-label={onChoose === undefined ? label : `${label} Enter shows the runs.`}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={day ?? last}
         aria-valuetext={dayText({ days, series, getName, day: day ?? last, style, marks })}
         {...handlers}
       >
-        <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} aria-hidden="true" />
-        {day !== null && area !== null && (
-          <DayValues {...{ days, series, getName, day, area, style, marks }} />
-        )}
+        <div ref={frame} className="plot-canvas" style={{ height: heightPx }} aria-hidden="true" />
+        {day !== null && area !== null && <DayValues {...{ days, series, getName, day, area, style, marks }} />}
       </div>
       <UsageLegend series={series} getName={getName} style={style} />
       {marks.length > 0 && <p className="small muted">A dashed line: another version of the agency was used.</p>}

@@ -35,7 +35,10 @@ export function UsageReport({ usage, measure, unit, marks, onChoose }: UsageRepo
   const titles = { cost: 'Cost', tokens: 'Tokens', runs: 'Runs', failed: 'Failed runs', charge: `Charge in ${unit}` };
   const title = titles[measure];
   const currency = sumCosts(items).cost?.currency ?? null;
-  const style = useMemo(() => (measure === 'cost' && currency !== null ? costStyle(currency) : undefined), [measure, currency]);
+  const style = useMemo(
+    () => (measure === 'cost' && currency !== null ? costStyle(currency) : undefined),
+    [measure, currency],
+  );
   const getName = useCallback(
     ({ key }: Series) => {
       if (key !== null) return key;
