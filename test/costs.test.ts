@@ -53,6 +53,7 @@ function tests(store: StoreName): void {
       new RegExp(`,firstTokenMs,cost,currency\r\n.*,${BOTH.amount},EUR\r\n.*,${EACH.amount},EUR\r\n$`),
     );
 
+    const { chatId } = await get(`runs/${held.runId}`);
     const { clientToken } = (await rig.api.post(`${below}/client_tokens`, { consumerId: 'ann' })).body;
     const page = rig.api.as(clientToken);
     assert.equal((await page.get(`${below}/runs/${plain.runId}`)).body.cost, null);
@@ -61,6 +62,9 @@ function tests(store: StoreName): void {
       items.map(({ cost }: { cost: unknown }) => cost),
       [null, null, null],
     );
+    assert.equal((await rig.api.delete(`${below}/chats/${chatId}`)).status, 204);
+    assert.equal((await get(`runs/${held.runId}`)).cost, null);
+    assert.deepEqual(await costs('usage'), [BOTH, EACH]);
   });
 
   test('later prices, another currency and a model without a price change no earlier cost', async (t) => {

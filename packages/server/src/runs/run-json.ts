@@ -86,7 +86,8 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
     error: errorJson(row),
     usage: endUsage(row),
     firstTokenMs: row.first_token_ms,
-    cost: toCost(row),
+    // The usage record keeps it.
+    cost: row.chat_deleted_at === null ? toCost(row) : null,
     continues: row.continues,
     pending: listPending(row),
   };

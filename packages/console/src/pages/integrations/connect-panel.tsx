@@ -81,7 +81,7 @@ export function ConnectPanel({
   );
 }
 
-/** Sets the key for the samples: one that is made here, or the person's own. */
+/** Sets the key for the samples: a new key, or the person's own. */
 function KeySample({ integration }: { readonly integration: string }) {
   const client = useQueryClient();
   const key = useMutation({

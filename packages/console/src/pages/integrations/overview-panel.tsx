@@ -10,7 +10,7 @@ import { MeasureStrip } from '../home/measure-strip.tsx';
 import { NeedsYou } from '../home/needs-you.tsx';
 import { overviewQuery } from '../home/overview-query.ts';
 
-/** What happened in the last 24 hours, and what needs somebody. */
+/** What happened in the last 24 hours, and what needs a person. */
 export function OverviewPanel({ integration }: { readonly integration: Integration }) {
   const { apiIntegrationId } = integration;
   const { data, error, refetch } = useQuery(overviewQuery(apiIntegrationId));
