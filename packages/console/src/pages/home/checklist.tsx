@@ -9,19 +9,19 @@ import { Badge } from '../../ui/feedback.tsx';
 /** The first request is shown this soon after it arrived. */
 const LIVE_MS = 3_000;
 
-interface Started {
+interface Progress {
   readonly hasKey: boolean;
   /** The newest run of the integration. Null if there is none. */
   readonly runId: string | null;
   readonly hasMember: boolean;
 }
 
-const isComplete = ({ hasKey, runId, hasMember }: Started) => hasKey && runId !== null && hasMember;
+const isComplete = ({ hasKey, runId, hasMember }: Progress) => hasKey && runId !== null && hasMember;
 
 const startedQuery = (apiIntegrationId: string) =>
   queryOptions({
     queryKey: ['started', apiIntegrationId],
-    queryFn: async ({ signal }): Promise<Started> => {
+    queryFn: async ({ signal }): Promise<Progress> => {
       const options = { signal };
       const [keys, runs, members] = await Promise.all([
         api().keys.list({ limit: 1 }, options).page(),
