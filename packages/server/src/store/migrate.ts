@@ -39,6 +39,7 @@ import * as answeredQuestions from './migrations/0041-answered-questions.ts';
 import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as costs from './migrations/0043-costs.ts';
 import * as people from './migrations/0044-people.ts';
+import * as audit from './migrations/0045-audit.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -83,6 +84,7 @@ const MIGRATIONS = {
   '0042-unfinished-steps': unfinishedSteps,
   '0043-costs': costs,
   '0044-people': people,
+  '0045-audit': audit,
   '0047-answers-by-time': answersByTime,
 };
 
