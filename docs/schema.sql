@@ -437,7 +437,8 @@ CREATE TABLE "runs" (
   "counted" integer default 0 not null,
   "extras_json" text,
   "response_deleted_at" bigint,
-  "first_token_ms" bigint
+  "first_token_ms" bigint,
+  "currency" text
 ) without rowid;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
@@ -624,6 +625,7 @@ CREATE TABLE "usage_days" (
   "charged_tokens" bigint default 0 not null,
   "charged_credits" bigint default 0 not null,
   "newest_run_id" text default '' not null,
+  "measures_json" text default '{}' not null,
   constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
 ) without rowid;
 
@@ -650,6 +652,7 @@ CREATE TABLE "usage_hours" (
   "charged_tokens" bigint not null,
   "charged_credits" bigint not null,
   "newest_run_id" text not null,
+  "measures_json" text default '{}' not null,
   constraint "usage_hours_key" primary key ("integration_id", "hour", "agent", "model", "node_id", "status", "error_code", "agency_version", "has_member", "rerun")
 ) without rowid;
 
@@ -1177,6 +1180,7 @@ create table "runs" (
   extras_json text collate "C",
   response_deleted_at bigint,
   first_token_ms bigint,
+  currency text collate "C",
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
@@ -1373,6 +1377,7 @@ create table "usage_days" (
   charged_tokens bigint not null default 0,
   charged_credits bigint not null default 0,
   newest_run_id text collate "C" not null default ''::text,
+  measures_json text collate "C" not null default '{}'::text,
   constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
 );
 
@@ -1399,6 +1404,7 @@ create table "usage_hours" (
   charged_tokens bigint not null,
   charged_credits bigint not null,
   newest_run_id text collate "C" not null,
+  measures_json text collate "C" not null default '{}'::text,
   constraint usage_hours_key PRIMARY KEY (integration_id, hour, agent, model, node_id, status, error_code, agency_version, has_member, rerun)
 );
 

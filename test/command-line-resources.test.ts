@@ -92,7 +92,10 @@ test('members, tokens, usage and keys', async () => {
     ['usage', '-i', 'metered', '--plot'],
     ['keys', 'revoke', spare?.keyId ?? ''],
   );
-  assert.match(csv?.[1] ?? '', /^member,runs,modelCalls,.*,chargedCredits\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0\r\n$/);
+  assert.match(
+    csv?.[1] ?? '',
+    /^member,runs,modelCalls,.*,chargedCredits,failed,.*\r\nann,2,2,\d+,0,\d+,0,\d+,2,\d+,0,0,0,,(,\d+){4}\r\n$/,
+  );
   assert.match(plot?.[1] ?? '', /^\d{4}-\d\d-\d\d {2}2 {2}█+\n$/);
   assert.equal(revoked?.[0], 0);
   const { apiKey } = JSON.parse(made?.[1] ?? '');

@@ -43,7 +43,8 @@ const DAYS = ['2030-01-30', '2030-01-31', '2030-02-01'];
 function used(key: string | null, runs: number, split?: string | null): UsageItem {
   const usage = { total_tokens: 100 * runs } as UsageItem['usage'];
   const charged = { runs, tokens: 10 * runs, credits: 0.5 * runs };
-  return { key, runs, usage, charged, ...(split === undefined ? {} : { split }) };
+  const measures = { failed: 0, cancelled: 0, cost: null, durationMs: null, firstTokenMs: null };
+  return { key, runs, usage, charged, ...measures, ...(split === undefined ? {} : { split }) };
 }
 
 const listRuns = (items: readonly UsageItem[]) => getSeries(items, DAYS, ({ runs }) => runs);

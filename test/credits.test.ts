@@ -20,15 +20,17 @@ const UNITS = ['runs', 'tokens', 'credits'] as const;
 const limited = (unit: string, limit = 1_000_000) => ({ unit, limit, period: 'month' });
 
 test('the price table is read strictly, from JSON or from a file', (t) => {
-  cites(t, 'contract-6-credit-prices', 'contract-1-wrong-settings');
+  cites(t, 'contract-6-credit-prices', 'contract-27-currency', 'contract-1-wrong-settings');
   const file = join(getFolder(t), 'prices.json');
   const good = '{"openai/gpt-5":{"input":1.25,"cachedInput":0.125,"output":10}}';
   writeFileSync(file, good);
   const expected = new Map([['openai/gpt-5', { input: 1_250_000, cachedInput: 125_000, output: 10_000_000 }]]);
   for (const text of [good, file, ` ${good}`]) {
-    assert.deepEqual(readConfig({ RUNWIRE_PRICES: text }).config.prices, expected);
+    assert.deepEqual(readConfig({ RUNWIRE_PRICES: text }).config.prices, { currency: null, models: expected });
   }
-  assert.equal(readConfig({ RUNWIRE_PRICES: '' }).config.prices.size, 0);
+  assert.equal(readConfig({ RUNWIRE_PRICES: '' }).config.prices.models.size, 0);
+  const euros = readConfig({ RUNWIRE_PRICES: `{"currency":"EUR","models":${good}}` }).config.prices;
+  assert.deepEqual(euros, { currency: 'EUR', models: expected });
   const entry = (fields: string) => `{"a/b":{${fields}}}`;
   const broken = join(getFolder(t), 'broken.json');
   writeFileSync(broken, '[]');
@@ -44,6 +46,10 @@ test('the price table is read strictly, from JSON or from a file', (t) => {
     entry('"input":0.0000001,"cachedInput":1,"output":1'),
     entry('"input":1,"cachedInput":1,"output":1,"reasoning":1'),
     entry('"input":1,"input":2,"cachedInput":1,"output":1'),
+    `{"currency":"euro","models":${good}}`,
+    `{"models":${good}}`,
+    '{"currency":"EUR"}',
+    `{"currency":"EUR","models":${good},"rate":1}`,
     '/nowhere/prices.json',
     broken,
   ]) {

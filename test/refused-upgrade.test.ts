@@ -14,12 +14,12 @@ const FIRST_UNDONE = '0008-files';
 /** What the rollups add to `usage_days`. */
 const USAGE_COLUMNS = [
   ...['ended_runs', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'],
-  ...['charged_runs', 'charged_tokens', 'charged_credits', 'newest_run_id'],
+  ...['charged_runs', 'charged_tokens', 'charged_credits', 'newest_run_id', 'measures_json'],
 ];
 
 /** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
 const POSTGRES_EARLIER = [
-  ...['queue_uncounted_run', 'keep_erased_usage', 'set_asking_run', 'set_question_owner'].map(
+  ...['queue_uncounted_run', 'keep_erased_usage', 'keep_erased_measures', 'set_asking_run', 'set_question_owner'].map(
     (name) => `drop function if exists ${name} cascade`,
   ),
   'alter table event_chunks detach partition event_chunks_earlier',
@@ -61,9 +61,15 @@ const EARLIER = [
   ...['title_json', 'metadata_json', 'questions_json', 'asking_run_id'].map(
     (column) => `alter table chats drop column ${column}`,
   ),
-  ...['continues', 'answers_json', 'client_tools_json', 'response_deleted_at', 'extras_json', 'first_token_ms'].map(
-    (column) => `alter table runs drop column ${column}`,
-  ),
+  ...[
+    'continues',
+    'answers_json',
+    'client_tools_json',
+    'response_deleted_at',
+    'extras_json',
+    'first_token_ms',
+    'currency',
+  ].map((column) => `alter table runs drop column ${column}`),
   ...['client_tools', 'caller_instructions', 'auto_register', 'compatible_apis'].map(
     (column) => `alter table integrations drop column ${column}`,
   ),

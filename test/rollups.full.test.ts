@@ -26,6 +26,10 @@ import { differingRollups } from './support/rollup-check.ts';
 const INTEGRATION = 'rollups';
 const PATH = `/v2/integrations/${INTEGRATION}`;
 const allowances = { unit: 'tokens', limit: 1_000_000_000, period: 'lifetime' };
+const PRICES = JSON.stringify({
+  currency: 'EUR',
+  models: { 'scripted/model': { input: 1.5, cachedInput: 0.1, output: 7 } },
+});
 const LIMITS = { ...SHORT_LEASE, eraseRewriteMs: 0 };
 const END_POINTS: readonly WaitPoint[] = ['end.after-commit', 'end.before-commit', 'settle.before', 'messages.before'];
 const TAKEOVER_POINTS: readonly WaitPoint[] = ['takeover.before-commit', 'takeover.after-commit'];
@@ -81,7 +85,7 @@ class Stage {
 
   /** Starts a server on the data. On the embedded store the one before has ended. */
   async start(options: Parameters<Rig['add']>[0] = {}): Promise<ServerProcess> {
-    return this.rig.add({ limits: LIMITS, ...options });
+    return this.rig.add({ limits: LIMITS, env: { RUNWIRE_PRICES: PRICES }, ...options });
   }
 
   async stop(server: ServerProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -159,7 +163,7 @@ class Stage {
     const zeros = ['ended_runs', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'];
     const charges = ['charged_runs', 'charged_tokens', 'charged_credits'];
     const cleared = [...zeros, ...charges].map((column) => `${column} = 0`);
-    await this.ask(`update usage_days set newest_run_id = '', ${cleared.join()}`);
+    await this.ask(`update usage_days set newest_run_id = '', measures_json = '{}', ${cleared.join()}`);
     await this.ask('update runs set counted = 0');
     await this.ask(`insert into usage_walk select 1, '', max(run_id) from runs`);
   }

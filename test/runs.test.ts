@@ -58,6 +58,7 @@ function tests(store: StoreName): void {
       continuedBy: null,
       output: null,
       usage: shownUsage(),
+      cost: null,
     });
     const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);
     assert.deepEqual([status, unknown.code], [404, 'run_not_found']);

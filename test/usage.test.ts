@@ -67,6 +67,7 @@ function tests(store: StoreName): void {
         reasoning_tokens: 1,
         total_tokens: 116,
       },
+      cost: null,
       byModel: [{ model: 'scripted/model', input_tokens: 110, cached_tokens: 4, output_tokens: 6 }],
       charged: { unit: 'tokens', amount: 116 },
     });

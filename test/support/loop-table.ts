@@ -33,6 +33,10 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   getOpenApi: () => [{ path: '/openapi.json', times: 3 }],
   getAgencySchema: () => [{ path: '/agency.schema.json' }],
   getDocs: () => [{ path: '/docs', times: 3 }],
+  getOverview: () => [
+    { path: '/v2/overview', times: 10 },
+    { path: '/v2/overview?hours=168', times: 10 },
+  ],
   listNodes: () => list('/v2/nodes'),
   listAgencies: () => [{ path: '/v2/agencies' }],
   getMe: () => [{ path: '/v2/me' }],

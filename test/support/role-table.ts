@@ -5,7 +5,7 @@ const TABLE: Readonly<Record<Role, string>> = {
   viewer: `
     listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents listRunSteps
     listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
-    listUsage summariseUsage summariseLatency listSchedules getSchedule listScheduleTicks
+    listUsage summariseUsage summariseLatency getOverview listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery
     listIntegrations getIntegration listAgencies getMe
     aiSdkResume agencySwarmMetadata agencySwarmMetadataByName agencySwarmDiscovery mcpStream mcpEnd

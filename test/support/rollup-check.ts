@@ -1,5 +1,7 @@
 /* Adds up the runs in another way than the server does, and compares the rollups with them. */
 
+import { toBucket } from '../../packages/server/src/domain/run/measures.ts';
+
 type Row = Record<string, unknown>;
 
 const HOUR_MS = 3_600_000;
@@ -61,6 +63,10 @@ export async function differingRollups(ask: (text: string) => Promise<Row[]>) {
       fromRollups.add(all, column, row[column]);
       if (row.model !== '' && !['runs', 'charged_runs'].includes(column)) fromRollups.add(key, column, row[column]);
     }
+    for (const [name, amount] of readMeasures(row)) {
+      if (!/^(p|m)/.test(name)) fromRollups.add(all, name, amount);
+      if (row.model !== '' && !name.startsWith('r')) fromRollups.add(key, name.replace(/^m/, ''), amount);
+    }
     if (row.model === '') continue;
     fromRollups.add(key, 'runs', row.model_runs);
     fromRollups.add(key, 'charged_runs', row.charged_model_runs);
@@ -69,8 +75,19 @@ export async function differingRollups(ask: (text: string) => Promise<Row[]>) {
     const key = ['days', row.integration_id, row.consumer_id, Number(row.day)];
     for (const column of [...Object.keys(USAGE), ...CHARGE, 'newest_run_id']) fromRollups.add(key, column, row[column]);
     fromRollups.add(key, 'runs', row.ended_runs);
+    for (const [name, amount] of readMeasures(row)) if (!name.startsWith('p')) fromRollups.add(key, name, amount);
   }
   return { rows: fromRuns.size, differing: fromRuns.differing(fromRollups) };
+}
+
+const readMeasures = (row: Row) => Object.entries(JSON.parse(String(row.measures_json)) as Record<string, number>);
+
+/** What a run's measures count besides its cost. */
+function countedMeasures(run: Row): string[] {
+  const counted = [`d${toBucket(Number(run.completed_at) - Number(run.created_at))}`];
+  if (run.first_token_ms !== null) counted.push(`f${toBucket(Number(run.first_token_ms))}`);
+  if (run.status !== 'completed') counted.push(String(run.status));
+  return counted;
 }
 
 const plainValue = (value: unknown) => (typeof value === 'string' ? value : Number(value));
@@ -93,6 +110,11 @@ function addRun(sums: Sums, run: Row): void {
     for (const column of [...Object.keys(USAGE), ...CHARGE]) sums.add(one, column, run[column]);
     sums.add(one, 'runs', 1);
     sums.add(one, 'newest_run_id', run.run_id);
+    for (const name of countedMeasures(run)) sums.add(one, name, 1);
+    if (run.currency === null) continue;
+    const costs = (JSON.parse(String(run.by_model_json)) as Row[]).map(({ cost }) => cost);
+    for (const cost of costs) sums.add(one, `c${run.currency}`, cost);
+    if (!costs.includes(undefined)) sums.add(one, `r${run.currency}`, 1);
   }
   const isCharged = Number(run.charged_runs) > 0;
   for (const used of JSON.parse(String(run.by_model_json)) as Row[]) {
@@ -100,6 +122,11 @@ function addRun(sums: Sums, run: Row): void {
     for (const [column, name] of Object.entries(USAGE)) sums.add(one, column, used[name]);
     sums.add(one, 'runs', 1);
     sums.add(one, 'newest_run_id', run.run_id);
+    for (const name of countedMeasures(run)) sums.add(one, name, 1);
+    if (run.currency !== null && used.cost !== undefined) {
+      sums.add(one, `c${run.currency}`, used.cost);
+      sums.add(one, `p${run.currency}`, 1);
+    }
     if (!isCharged) continue;
     sums.add(one, 'charged_runs', 1);
     sums.add(one, 'charged_tokens', Number(used.inputTokens) + Number(used.outputTokens));

@@ -154,6 +154,10 @@ export async function printList<Item>(
 export const time = (text: string | null | undefined): string | null =>
   text == null ? null : text.slice(0, 19).replace('T', ' ');
 
+/** `0.0125 EUR` */
+export const costText = (cost: { readonly amount: number; readonly currency: string } | null): string | null =>
+  cost === null ? null : `${cost.amount} ${cost.currency}`;
+
 const BYTES_PER_UNIT = 1024;
 
 /** `3.1 MiB` */

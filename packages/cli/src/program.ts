@@ -14,6 +14,7 @@ import { addIntegrationCommands } from './commands/integrations.ts';
 import { addLatencyCommand } from './commands/latency.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addNodeCommands } from './commands/nodes.ts';
+import { addOverviewCommand } from './commands/overview.ts';
 import { addOwnerCommands } from './commands/owners.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addQuestionCommands } from './commands/questions.ts';
@@ -55,6 +56,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addMemberCommands(program, context);
   addUsageCommand(program, context);
   addLatencyCommand(program, context);
+  addOverviewCommand(program, context);
   addRecordsCommand(program, context);
   program.commandsGroup('Integrations and access:');
   addIntegrationCommands(program, context);

@@ -48,6 +48,7 @@ export const RESOURCES = {
     csv: 'GET /v2/integrations/:apiIntegrationId/usage',
     latency: 'GET /v2/integrations/:apiIntegrationId/latency',
   },
+  overview: { get: 'GET /v2/overview' },
   files: {
     list: 'GET /v2/integrations/:apiIntegrationId/files',
     delete: 'DELETE /v2/integrations/:apiIntegrationId/files',

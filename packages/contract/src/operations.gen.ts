@@ -11,6 +11,7 @@ import type {
   LatencySummary,
   UsageRecordList,
   UsageSummary,
+  Overview,
   CancelResult,
   CancelRunRequest,
   Run,
@@ -631,11 +632,11 @@ export interface SummariseUsageParameters {
   /**
    * What usage is grouped by.
    */
-  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  groupBy: 'hour' | 'day' | 'consumer' | 'agent' | 'model';
   /**
-   * What each day is split by. Only with `groupBy=day`.
+   * What each day or hour is split by. Only with `groupBy=day` and `groupBy=hour`.
    */
-  splitBy?: 'consumer' | 'agent' | 'model' | undefined;
+  splitBy?: 'consumer' | 'agent' | 'model' | 'error' | 'agencyVersion' | undefined;
   /**
    * Only runs of this member.
    */
@@ -664,6 +665,17 @@ export interface SummariseUsageParameters {
    * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string | undefined;
+}
+
+export interface GetOverviewParameters {
+  /**
+   * Only this integration.
+   */
+  integration?: string | undefined;
+  /**
+   * How many hours; the default is 24.
+   */
+  hours?: number | undefined;
 }
 
 export interface DeleteIntegrationParameters {
@@ -1142,9 +1154,13 @@ export interface Operations {
    */
   summariseLatency: { input: SummariseLatencyParameters; answer: LatencySummary };
   /**
-   * Add up usage by day, member, agent or model.
+   * Add up usage by hour, day, member, agent or model.
    */
   summariseUsage: { input: SummariseUsageParameters; answer: UsageSummary };
+  /**
+   * Show what happened in the last hours, and what needs a person.
+   */
+  getOverview: { input: GetOverviewParameters; answer: Overview };
   /**
    * Create an integration.
    */

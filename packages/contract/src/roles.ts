@@ -49,6 +49,8 @@ export const operationRoles = {
   listUsage: 'viewer',
   summariseUsage: 'viewer',
   summariseLatency: 'viewer',
+  // The keys that expire are for managers.
+  getOverview: 'viewer',
 
   listSchedules: 'viewer',
   getSchedule: 'viewer',

@@ -78,6 +78,8 @@ export const summariseLatency = 'GET /v2/integrations/:apiIntegrationId/latency'
 
 export const summariseUsage = 'GET /v2/integrations/:apiIntegrationId/usage/summary';
 
+export const getOverview = 'GET /v2/overview';
+
 export const createIntegration = 'POST /v2/integrations';
 
 export const deleteIntegration = 'DELETE /v2/integrations/:apiIntegrationId';

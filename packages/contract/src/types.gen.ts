@@ -530,6 +530,20 @@ export interface AllowanceSetting {
 }
 
 /**
+ * What models cost.
+ */
+export interface Cost {
+  /**
+   * Tokens × price, with at most six decimals.
+   */
+  amount: number;
+  /**
+   * The prices' currency, as in ISO 4217.
+   */
+  currency: string;
+}
+
+/**
  * The correction of a member's usage.
  */
 export interface CreateAdjustmentRequest {
@@ -688,6 +702,10 @@ export interface RunUsageRecord {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * When the run was started. Null if it was not started yet.
    */
   startedAt: string | null;
@@ -747,13 +765,13 @@ export interface UsageRecordList {
 }
 
 /**
- * Usage, added up by day, member, agent or model.
+ * Usage, added up by hour, day, member, agent or model.
  */
 export interface UsageSummary {
   /**
    * What usage is grouped by.
    */
-  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  groupBy: 'hour' | 'day' | 'consumer' | 'agent' | 'model';
   /**
    * Runs that were admitted at this time or later. Null: from the first run on.
    */
@@ -769,17 +787,55 @@ export interface UsageSummary {
    */
   items: {
     /**
-     * The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.
+     * The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member.
      */
     key: string | null;
     /**
-     * Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all others, and the runs that name no member.
+     * Only with `splitBy`: one of the ten values with the most tokens in the whole period: members, agents, models, error codes or hashes of agencies. Null: all others, and the runs that have none.
      */
     split?: string | null;
     /**
      * Number of runs.
      */
     runs: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
     usage: Usage;
     /**
      * What the ended runs count for in each unit.
@@ -803,6 +859,240 @@ export interface UsageSummary {
    * Send it as `cursor` to read the next page. Null on the last page.
    */
   nextCursor: string | null;
+}
+
+/**
+ * What happened in the last hours, and what needs a person. Lists have at most 20 items.
+ */
+export interface Overview {
+  /**
+   * Runs that were admitted at this time or later: the beginning of an hour.
+   */
+  from: string;
+  /**
+   * The time of the answer.
+   */
+  to: string;
+  /**
+   * The runs since `from`.
+   */
+  measures: {
+    /**
+     * Number of runs.
+     */
+    runs: number;
+    /**
+     * Tokens of prompts and answers.
+     */
+    tokens: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+  };
+  /**
+   * The runs of as many hours before `from`.
+   */
+  before: {
+    /**
+     * Number of runs.
+     */
+    runs: number;
+    /**
+     * Tokens of prompts and answers.
+     */
+    tokens: number;
+    /**
+     * Number of runs that failed.
+     */
+    failed: number;
+    /**
+     * Number of runs that were cancelled.
+     */
+    cancelled: number;
+    /**
+     * What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
+    /**
+     * From admission to the end, within 10 %. Null if no run has ended.
+     */
+    durationMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+    /**
+     * From admission to the first output, within 10 %. Null if no ended run has one.
+     */
+    firstTokenMs: {
+      /**
+       * The median: half the runs took at most this time, in milliseconds.
+       */
+      p50: number;
+      /**
+       * The 95th percentile in milliseconds.
+       */
+      p95: number;
+    } | null;
+  };
+  /**
+   * Runs that have not ended.
+   */
+  activeRuns: number;
+  /**
+   * Questions that wait for an answer; 1000 if there are more.
+   */
+  openQuestions: number;
+  /**
+   * The failures since `from` by code and sentence, the most frequent first.
+   *
+   * Items: Runs that failed with the same sentence.
+   */
+  failures: {
+    /**
+     * The error code.
+     */
+    code: string;
+    /**
+     * The sentence.
+     */
+    error: string;
+    /**
+     * How many of the newest 200 failed runs of each integration have it.
+     */
+    count: number;
+    /**
+     * The newest of them.
+     */
+    runId: string;
+  }[];
+  /**
+   * The broken agencies of the integrations.
+   *
+   * Items: An agency that cannot be loaded as it is.
+   */
+  brokenAgencies: {
+    /**
+     * Name of the agency.
+     */
+    agency: string;
+    /**
+     * The first fault.
+     */
+    error: string;
+  }[];
+  /**
+   * The failed MCP servers of the agencies of the integrations.
+   *
+   * Items: An MCP server that this node cannot use.
+   */
+  failedMcpServers: {
+    /**
+     * Name of the agency.
+     */
+    agency: string;
+    /**
+     * Name of the MCP server.
+     */
+    server: string;
+    /**
+     * Why it cannot be used.
+     */
+    error: string | null;
+  }[];
+  /**
+   * Among the members of the newest 500 runs of each integration since `from`.
+   *
+   * Items: A member that has used up its allowance.
+   */
+  exhaustedMembers: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * The member.
+     */
+    consumerId: string;
+  }[];
+  /**
+   * The owner's keys that expire next.
+   *
+   * Items: An API key that expires within 14 days.
+   */
+  expiringKeys: {
+    /**
+     * Identifier of the key.
+     */
+    keyId: string;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * When it expires.
+     */
+    expiresAt: string;
+  }[];
+  /**
+   * Endpoints that were disabled.
+   *
+   * Items: A webhook endpoint that was disabled because posts failed.
+   */
+  disabledWebhooks: {
+    /**
+     * Identifier of the integration.
+     */
+    apiIntegrationId: string;
+    /**
+     * Identifier of the endpoint.
+     */
+    endpointId: string;
+    /**
+     * Why it was disabled.
+     */
+    reason: string;
+  }[];
 }
 
 /**
@@ -959,6 +1249,10 @@ export interface Run {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
    */
   durationMs: number | null;
@@ -1106,6 +1400,10 @@ export interface RunListItem {
    */
   firstTokenMs: number | null;
   /**
+   * What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
+  /**
    * Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.
    */
   durationMs: number | null;
@@ -1189,6 +1487,10 @@ export interface Step {
    * From the start of a model step to its first output. In milliseconds; null if there is none, or it is not known.
    */
   firstTokenMs: number | null;
+  /**
+   * What the model step cost. Also null for tools, and for client tokens. Null if the prices have no currency, or none of a model.
+   */
+  cost: Cost | null;
   /**
    * Why the step failed or was cut. Null otherwise.
    */
@@ -5371,6 +5673,10 @@ export interface WebhookRunEvent {
      * From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not known.
      */
     firstTokenMs: number | null;
+    /**
+     * What the run cost. Null if the prices have no currency, or none of a model.
+     */
+    cost: Cost | null;
     /**
      * Why the run failed. Null if it did not fail.
      */

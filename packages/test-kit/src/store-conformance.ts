@@ -57,7 +57,7 @@ export const USAGE_HOUR: UsageHour = {
   },
   ...{ status: 'completed', hasMember: 1, runs: 1, modelRuns: 1, newestRunId: 'r' },
   ...{ requestCount: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0 },
-  ...{ chargedRuns: 1, chargedModelRuns: 1, chargedTokens: 5, chargedCredits: 0 },
+  ...{ chargedRuns: 1, chargedModelRuns: 1, chargedTokens: 5, chargedCredits: 0, measuresJson: '{"d1":1}' },
 };
 
 /** What every store promises; each adapter runs it. */
@@ -306,10 +306,12 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
         await Promise.all([1, 2].map(() => tx.run(raiseUsageHour, USAGE_HOUR)));
       });
     await Promise.all(Array.from({ length: 10 }, end));
-    const rows = await store.reads.query((db) => db.selectFrom('usage_hours').select(['runs', 'charged_tokens']));
+    const rows = await store.reads.query((db) =>
+      db.selectFrom('usage_hours').select(['runs', 'charged_tokens', 'measures_json']),
+    );
     assert.deepEqual(
-      rows.map((row) => [row.runs, row.charged_tokens]),
-      [[20, 100]],
+      rows.map((row) => [row.runs, row.charged_tokens, JSON.parse(row.measures_json)]),
+      [[20, 100, { d1: 20 }]],
     );
   });
 

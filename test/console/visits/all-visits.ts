@@ -5,6 +5,7 @@ import { clientVisit } from './client.ts';
 import { connectionVisits } from './connection.ts';
 import { filesVisits } from './files.ts';
 import { healthVisits } from './health.ts';
+import { homeVisits } from './home.ts';
 import { integrationVisits } from './integrations.ts';
 import { keyVisits } from './keys.ts';
 import { memberVisits } from './members.ts';
@@ -30,6 +31,7 @@ import { webhookVisits } from './webhooks.ts';
 const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   'sign-in': signInVisits,
   shell: shellVisits,
+  home: homeVisits,
   keys: keyVisits,
   people: peopleVisits,
   integrations: integrationVisits,

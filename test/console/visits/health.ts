@@ -112,7 +112,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
       const { body } = await api.post('/v2/owners', { email });
       await page.goto(body.setupLink);
       await fillSetUp(page, { email, password: 'a long enough password' });
-      await page.getByRole('heading', { level: 1, name: 'Integrations' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
       await visit.open('health');
       await page.getByRole('heading', { name: 'Only an administrator sees this page' }).waitFor();
       expectEqual('links to the page', await page.getByRole('link', { name: 'Health' }).count(), 0);

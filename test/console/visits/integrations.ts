@@ -67,6 +67,7 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       const { body } = await api.get(`/v2/integrations/${id}`);
       expectEqual('the integration', [body.agency, body.defaultAgent, body.textOnly], ['support', 'Billing', true]);
       await visit.checkPage('integration-created');
+      await page.getByRole('tab', { name: 'Connect' }).click();
       expectEqual('the answer to the sample is not empty', (await runSample(visit, 'curl sample')).length > 0, true);
     },
   },
@@ -75,7 +76,11 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       const { id } = await newIntegration(visit, 'samples');
-      await visit.open(`integrations/${id}`);
+      await visit.open(`integrations/${id}?tab=connect`);
+      await page.getByRole('button', { name: 'Create a key for the samples' }).click();
+      const line = page.getByRole('region', { name: 'command that sets the key' });
+      await line.filter({ hasText: /RUNWIRE_API_KEY='(?!<)/ }).waitFor();
+      await visit.checkPage('integration-connect');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       for (const language of ['curl', 'TypeScript', 'Python']) {
         await page.getByRole('button', { name: `Copy ${language} sample` }).click();
@@ -268,6 +273,7 @@ export const integrationVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, rig } = visit;
       await signInNewOwner(visit, 'first time');
+      await visit.open('integrations');
       await page.getByRole('heading', { name: 'No integrations yet' }).waitFor();
       await visit.checkPage('integrations-empty');
       const folders = [...new Set(Object.keys(SEED_AGENCIES).map((path) => path.slice(0, path.indexOf('/'))))];

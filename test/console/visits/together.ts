@@ -88,7 +88,7 @@ export const togetherVisits: readonly ConsoleVisit[] = [
       const name = page.getByLabel('Name', { exact: true });
       await name.fill('Renamed');
       // What was typed is kept while the other tab is open.
-      await page.getByRole('tab', { name: 'Use it' }).click();
+      await page.getByRole('tab', { name: 'Connect' }).click();
       await page.getByRole('tab', { name: 'Settings' }).click();
       expectEqual('the typed name', await name.inputValue(), 'Renamed');
       const save = page.getByRole('button', { name: 'Save settings' });

@@ -3,7 +3,7 @@ import type { UsageRecord } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { type ListOptions, printList, time } from '../output.ts';
+import { costText, type ListOptions, printList, time } from '../output.ts';
 import { timeOption } from '../request-options.ts';
 
 interface RecordsOptions extends ListOptions, IntegrationOptions {
@@ -53,6 +53,7 @@ export function addRecordsCommand(program: CliCommand, { env }: Context): void {
         { title: 'end', value: (record) => (record.kind === 'run' ? record.status : record.kind) },
         { title: 'tokens', value: (record) => (record.kind === 'run' ? record.usage.total_tokens : null) },
         { title: 'charged', value: charge },
+        { title: 'cost', value: (record) => (record.kind === 'run' ? costText(record.cost) : null) },
       ]);
     });
 }

@@ -4,6 +4,7 @@ import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { EXIT, EXIT_OF_END, UsageError } from '../exit-codes.ts';
 import {
+  costText,
   type Fields,
   jsonLine,
   type ListOptions,
@@ -171,7 +172,7 @@ function addStatusCommand(program: CliCommand, { env }: Context): void {
       const client = await connectToIntegration(env, options);
       if (runId !== undefined) {
         const run = await client.runs.get({ runId });
-        return json ? printJson(run) : printFields(runFields(run));
+        return json ? printJson(run) : printFields({ ...runFields(run), cost: costText(run.cost) });
       }
       const status = await client.chats.status({
         usageRequestId: request,

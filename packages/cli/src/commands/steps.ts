@@ -1,7 +1,7 @@
 import type { Step } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
-import { type ListOptions, printList } from '../output.ts';
+import { costText, type ListOptions, printList } from '../output.ts';
 
 export function addStepsCommand(program: CliCommand, { env }: Context): void {
   program
@@ -26,6 +26,7 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
         { title: 'end', value: ({ error, status }) => error?.code ?? status },
         { title: 'ms', value: durationMs },
         { title: 'tokens', value: ({ usage }) => usage?.total_tokens },
+        { title: 'cost', value: ({ cost }) => costText(cost) },
         { title: 'files', value: ({ files }) => files.length },
       ]);
     });

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
-import { measureWidth, note, print, printJson, printTable, visible } from '../output.ts';
+import { costText, measureWidth, note, print, printJson, printTable, visible } from '../output.ts';
 import { plot } from '../plot.ts';
 import { timeOption } from '../request-options.ts';
 
@@ -23,11 +23,12 @@ interface UsageOptions extends IntegrationOptions {
   readonly json?: true;
 }
 
-const GROUPINGS = { day: 'day', member: 'consumer', agent: 'agent', model: 'model' } as const;
+const GROUPINGS = { hour: 'hour', day: 'day', member: 'consumer', agent: 'agent', model: 'model' } as const;
 const UNITS = {
   runs: ({ runs }: Group) => runs,
   tokens: ({ usage }: Group) => usage.total_tokens,
   credits: ({ charged }: Group) => charged.credits,
+  cost: ({ cost }: Group) => cost?.amount ?? 0,
 } as const;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -46,7 +47,7 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
       ],
     })
     .addOption(
-      new Option('--by <GROUP>', 'day, member, agent or model; default: day')
+      new Option('--by <GROUP>', 'hour, day, member, agent or model; default: day')
         .choices(Object.keys(GROUPINGS))
         .default('day'),
     )
@@ -58,7 +59,7 @@ export function addUsageCommand(program: CliCommand, { env }: Context): void {
     .option('--csv', 'print CSV')
     .option('--plot', 'print bars')
     .addOption(
-      new Option('--unit <UNIT>', 'what the bars show: runs, tokens or credits; default: runs')
+      new Option('--unit <UNIT>', 'what the bars show: runs, tokens, credits or cost; default: runs')
         .choices(Object.keys(UNITS))
         .default('runs'),
     )
@@ -107,18 +108,23 @@ const emptyGroup = (key: string): Group => ({
     ...{ request_count: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0, total_tokens: 0 },
   },
   charged: { runs: 0, tokens: 0, credits: 0 },
+  ...{ failed: 0, cancelled: 0, cost: null, durationMs: null, firstTokenMs: null },
 });
+
+const COST_COLUMN = { title: 'cost', value: ({ cost }: Group) => costText(cost) };
 
 function printGroups(by: string, groups: readonly Group[]): void {
   printTable(groups, [
     { title: by, value: ({ key }) => key, canShrink: true },
     { title: 'runs', value: ({ runs }) => runs },
+    { title: 'failed', value: ({ failed }) => failed },
     { title: 'calls', value: ({ usage }) => usage.request_count },
     { title: 'input', value: ({ usage }) => usage.input_tokens },
     { title: 'cached', value: ({ usage }) => usage.cached_tokens },
     { title: 'output', value: ({ usage }) => usage.output_tokens },
     { title: 'total', value: ({ usage }) => usage.total_tokens },
     { title: 'credits', value: ({ charged }) => charged.credits },
+    ...(groups.some(({ cost }) => cost !== null) ? [COST_COLUMN] : []),
   ]);
 }
 
@@ -140,11 +146,15 @@ function printCsv(by: string, groups: readonly Group[]): void {
     'totalTokens',
   ];
   const charges = ['chargedRuns', 'chargedTokens', 'chargedCredits'];
-  const rows = groups.map(({ key, runs, usage, charged }) => [
+  const measures = ['failed', 'cancelled', 'cost', 'currency', 'durationMsP50', 'durationMsP95'];
+  const firstTokens = ['firstTokenMsP50', 'firstTokenMsP95'];
+  const rows = groups.map(({ key, runs, usage, charged, cost, ...group }) => [
     ...[key ?? '', runs, usage.request_count, usage.input_tokens, usage.cached_tokens, usage.output_tokens],
     ...[usage.reasoning_tokens, usage.total_tokens, charged.runs, charged.tokens, charged.credits],
+    ...[group.failed, group.cancelled, cost?.amount ?? '', cost?.currency ?? ''],
+    ...[group.durationMs, group.firstTokenMs].flatMap((times) => [times?.p50 ?? '', times?.p95 ?? '']),
   ]);
-  for (const row of [[by, ...columns, ...charges], ...rows]) {
+  for (const row of [[by, ...columns, ...charges, ...measures, ...firstTokens], ...rows]) {
     process.stdout.write(
       `${row.map((value) => csvField(process.stdout.isTTY ? visible(String(value)) : String(value))).join(',')}\r\n`,
     );

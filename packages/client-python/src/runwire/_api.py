@@ -503,8 +503,8 @@ class UsageApi(Resource):
     def summary(
         self,
         *,
-        group_by: Literal["day", "consumer", "agent", "model"],
-        split_by: Literal["consumer", "agent", "model"] | None = None,
+        group_by: Literal["hour", "day", "consumer", "agent", "model"],
+        split_by: Literal["consumer", "agent", "model", "error", "agencyVersion"] | None = None,
         consumer_id: str | None = None,
         agent: str | None = None,
         model: str | None = None,
@@ -513,7 +513,7 @@ class UsageApi(Resource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.UsageSummaryItemsItem, models.UsageSummary]:
-        """Add up usage by day, member, agent or model."""
+        """Add up usage by hour, day, member, agent or model."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/usage/summary",
             {
@@ -565,6 +565,15 @@ class UsageApi(Resource):
             "GET /v2/integrations/:apiIntegrationId/latency",
             {"agent": agent, "model": model, "from": from_, "to": to, "apiIntegrationId": integration},
         )
+        return answer
+
+
+class OverviewApi(Resource):
+    """Operations of `client.overview`."""
+
+    def get(self, *, integration: str | None = None, hours: int | None = None) -> models.Overview:
+        """Show what happened in the last hours, and what needs a person."""
+        answer: models.Overview = self._json("GET /v2/overview", {"integration": integration, "hours": hours})
         return answer
 
 
@@ -1082,6 +1091,7 @@ class Api(Caller):
         self.members = MembersApi(transport)
         self.schedules = SchedulesApi(transport)
         self.usage = UsageApi(transport)
+        self.overview = OverviewApi(transport)
         self.files = FilesApi(transport)
         self.integrations = IntegrationsApi(transport)
         self.webhooks = WebhooksApi(transport)

@@ -503,8 +503,8 @@ class AsyncUsageApi(AsyncResource):
     def summary(
         self,
         *,
-        group_by: Literal["day", "consumer", "agent", "model"],
-        split_by: Literal["consumer", "agent", "model"] | None = None,
+        group_by: Literal["hour", "day", "consumer", "agent", "model"],
+        split_by: Literal["consumer", "agent", "model", "error", "agencyVersion"] | None = None,
         consumer_id: str | None = None,
         agent: str | None = None,
         model: str | None = None,
@@ -513,7 +513,7 @@ class AsyncUsageApi(AsyncResource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> AsyncItemList[models.UsageSummaryItemsItem, models.UsageSummary]:
-        """Add up usage by day, member, agent or model."""
+        """Add up usage by hour, day, member, agent or model."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/usage/summary",
             {
@@ -565,6 +565,15 @@ class AsyncUsageApi(AsyncResource):
             "GET /v2/integrations/:apiIntegrationId/latency",
             {"agent": agent, "model": model, "from": from_, "to": to, "apiIntegrationId": integration},
         )
+        return answer
+
+
+class AsyncOverviewApi(AsyncResource):
+    """Operations of `client.overview`."""
+
+    async def get(self, *, integration: str | None = None, hours: int | None = None) -> models.Overview:
+        """Show what happened in the last hours, and what needs a person."""
+        answer: models.Overview = await self._json("GET /v2/overview", {"integration": integration, "hours": hours})
         return answer
 
 
@@ -1082,6 +1091,7 @@ class AsyncApi(Caller):
         self.members = AsyncMembersApi(transport)
         self.schedules = AsyncSchedulesApi(transport)
         self.usage = AsyncUsageApi(transport)
+        self.overview = AsyncOverviewApi(transport)
         self.files = AsyncFilesApi(transport)
         self.integrations = AsyncIntegrationsApi(transport)
         self.webhooks = AsyncWebhooksApi(transport)

@@ -593,6 +593,17 @@ class ClientTool(TypedDict):
     """JSON Schema of the arguments, which are an object."""
 
 
+class Cost(TypedDict):
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
+
+    amount: float
+    """Tokens × price, with at most six decimals."""
+    currency: str
+    """The prices' currency, as in ISO 4217."""
+
+
 class CreatedApiKey(TypedDict):
     """A new API key."""
 
@@ -841,19 +852,10 @@ class LatencySummaryItemsItem(TypedDict):
     """The completed runs from which the times were taken."""
     sampled: bool
     """True if the day has more than 2 400 runs: then at most the first 100 runs in each hour were read."""
-    durationMs: LatencySummaryItemsItemDurationMs
+    durationMs: UsageSummaryItemsItemDurationMs
     """From admission to the end."""
-    firstTokenMs: LatencySummaryItemsItemDurationMs | None
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
     """From admission to the first output. Null if no run has one."""
-
-
-class LatencySummaryItemsItemDurationMs(TypedDict):
-    """From admission to the end."""
-
-    p50: int
-    """The median: half the runs took at most this time, in milliseconds."""
-    p95: int
-    """The 95th percentile in milliseconds."""
 
 
 class Me(TypedDict):
@@ -971,6 +973,111 @@ class MessageList(TypedDict):
     """The items of this page, in order."""
     nextCursor: str | None
     """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+Overview = TypedDict(
+    "Overview",
+    {
+        "from": "str",
+        "to": "str",
+        "measures": "OverviewMeasures",
+        "before": "OverviewMeasures",
+        "activeRuns": "int",
+        "openQuestions": "int",
+        "failures": "list[OverviewFailuresItem]",
+        "brokenAgencies": "list[OverviewBrokenAgenciesItem]",
+        "failedMcpServers": "list[OverviewFailedMcpServersItem]",
+        "exhaustedMembers": "list[OverviewExhaustedMembersItem]",
+        "expiringKeys": "list[OverviewExpiringKeysItem]",
+        "disabledWebhooks": "list[OverviewDisabledWebhooksItem]",
+    },
+)
+"""What happened in the last hours, and what needs a person. Lists have at most 20 items."""
+
+
+class OverviewBrokenAgenciesItem(TypedDict):
+    """An agency that cannot be loaded as it is."""
+
+    agency: str
+    """Name of the agency."""
+    error: str
+    """The first fault."""
+
+
+class OverviewDisabledWebhooksItem(TypedDict):
+    """A webhook endpoint that was disabled because posts failed."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    endpointId: str
+    """Identifier of the endpoint."""
+    reason: str
+    """Why it was disabled."""
+
+
+class OverviewExhaustedMembersItem(TypedDict):
+    """A member that has used up its allowance."""
+
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    consumerId: str
+    """The member."""
+
+
+class OverviewExpiringKeysItem(TypedDict):
+    """An API key that expires within 14 days."""
+
+    keyId: str
+    """Identifier of the key."""
+    name: str
+    """Its name."""
+    expiresAt: str
+    """When it expires."""
+
+
+class OverviewFailedMcpServersItem(TypedDict):
+    """An MCP server that this node cannot use."""
+
+    agency: str
+    """Name of the agency."""
+    server: str
+    """Name of the MCP server."""
+    error: str | None
+    """Why it cannot be used."""
+
+
+class OverviewFailuresItem(TypedDict):
+    """Runs that failed with the same sentence."""
+
+    code: str
+    """The error code."""
+    error: str
+    """The sentence."""
+    count: int
+    """How many of the newest 200 failed runs of each integration have it."""
+    runId: str
+    """The newest of them."""
+
+
+class OverviewMeasures(TypedDict):
+    """The runs since `from`."""
+
+    runs: int
+    """Number of runs."""
+    tokens: int
+    """Tokens of prompts and answers."""
+    failed: int
+    """Number of runs that failed."""
+    cancelled: int
+    """Number of runs that were cancelled."""
+    cost: Cost | None
+    """What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have
+    no currency, or none of a model.
+    """
+    durationMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the end, within 10 %. Null if no run has ended."""
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the first output, within 10 %. Null if no ended run has one."""
 
 
 class Owner(TypedDict):
@@ -1114,6 +1221,10 @@ class Run(TypedDict):
     """Tokens that models used."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
     durationMs: int | None
     """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
     output: Any
@@ -1190,6 +1301,10 @@ class _RunListItemRequired(TypedDict):
     """Tokens that models used."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Also null for client tokens. Null if the prices have no currency, or none
+    of a model.
+    """
     durationMs: int | None
     """Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted."""
 
@@ -1239,6 +1354,8 @@ class RunUsageRecord(TypedDict):
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None
     """From admission to the first output by a model. In milliseconds; null if there is none, or it is not known."""
+    cost: Cost | None
+    """What the run cost, from its end on. Null if the prices have no currency, or none of a model."""
     startedAt: str | None
     """When the run was started. Null if it was not started yet."""
     completedAt: str | None
@@ -1489,6 +1606,10 @@ class Step(TypedDict):
     """From the start of a model step to its first output. In milliseconds; null if there is none, or it is not
     known.
     """
+    cost: Cost | None
+    """What the model step cost. Also null for tools, and for client tokens. Null if the prices have no currency, or
+    none of a model.
+    """
     error: RunListItemError | None
     """Why the step failed or was cut. Null otherwise."""
     tries: int
@@ -1570,21 +1691,33 @@ class UsageRecordList(TypedDict):
 UsageSummary = TypedDict(
     "UsageSummary",
     {
-        "groupBy": "Literal[\"day\", \"consumer\", \"agent\", \"model\"]",
+        "groupBy": "Literal[\"hour\", \"day\", \"consumer\", \"agent\", \"model\"]",
         "from": "str | None",
         "to": "str | None",
         "items": "list[UsageSummaryItemsItem]",
         "nextCursor": "str | None",
     },
 )
-"""Usage, added up by day, member, agent or model."""
+"""Usage, added up by hour, day, member, agent or model."""
 
 
 class _UsageSummaryItemsItemRequired(TypedDict):
     key: str | None
-    """The day (`2030-01-31`), member, agent or model. Null: the runs that name no member."""
+    """The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member."""
     runs: int
     """Number of runs."""
+    failed: int
+    """Number of runs that failed."""
+    cancelled: int
+    """Number of runs that were cancelled."""
+    cost: Cost | None
+    """What the ended runs cost. Also null if one of them has no cost, or another currency. Null if the prices have
+    no currency, or none of a model.
+    """
+    durationMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the end, within 10 %. Null if no run has ended."""
+    firstTokenMs: UsageSummaryItemsItemDurationMs | None
+    """From admission to the first output, within 10 %. Null if no ended run has one."""
     usage: Usage
     """"""
     charged: UsageSummaryItemsItemCharged
@@ -1595,8 +1728,8 @@ class UsageSummaryItemsItem(_UsageSummaryItemsItemRequired, total=False):
     """The usage of one group."""
 
     split: str | None
-    """Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null:
-    all others, and the runs that name no member.
+    """Only with `splitBy`: one of the ten values with the most tokens in the whole period: members, agents, models,
+    error codes or hashes of agencies. Null: all others, and the runs that have none.
     """
 
 
@@ -1609,6 +1742,15 @@ class UsageSummaryItemsItemCharged(TypedDict):
     """Charge in tokens."""
     credits: int
     """Charge in credits."""
+
+
+class UsageSummaryItemsItemDurationMs(TypedDict):
+    """From admission to the end, within 10 %. Null if no run has ended."""
+
+    p50: int
+    """The median: half the runs took at most this time, in milliseconds."""
+    p95: int
+    """The 95th percentile in milliseconds."""
 
 
 class _UserHistoryItemRequired(TypedDict):
@@ -1882,6 +2024,8 @@ class WebhookRunEventData(TypedDict):
     """From the run's admission to a model's first output. In milliseconds; null if there is none, or it is not
     known.
     """
+    cost: Cost | None
+    """What the run cost. Null if the prices have no currency, or none of a model."""
     error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     continues: str | None

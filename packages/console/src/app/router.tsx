@@ -64,9 +64,7 @@ const signedIn = createRoute({
 const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/integrations' });
-  },
+  component: lazyPage(() => import('../pages/home/home-page.tsx'), 'HomePage'),
 });
 
 const integrations = createRoute({

@@ -68,6 +68,11 @@ function Navigation() {
     <nav className="nav" aria-label="Pages">
       <ul>
         <li>
+          <Link to="/" activeOptions={{ exact: true }}>
+            Home
+          </Link>
+        </li>
+        <li>
           <Link to="/integrations" activeOptions={{ exact: true }}>
             Integrations
           </Link>

@@ -12,6 +12,23 @@ const relative = new Intl.RelativeTimeFormat(LOCALE);
 
 export const formatNumber = (value: number): string => number.format(value);
 
+const share = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
+
+/** `2.5 %` as `2.5%`. */
+export const formatShare = (part: number): string => share.format(part);
+
+interface Cost {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** `€12.35`; small amounts with as many digits as they have: `€0.000475`. */
+export function formatCost({ amount, currency }: Cost): string {
+  const digits = amount !== 0 && amount < 1 ? 6 : 2;
+  const options = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits: digits } as const;
+  return new Intl.NumberFormat(LOCALE, options).format(amount);
+}
+
 /** Short, for axes and tight places: `1.2k`. */
 export const formatCompact = (value: number): string => compact.format(value);
 

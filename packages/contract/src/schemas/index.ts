@@ -50,6 +50,7 @@ export {
   AdjustmentList,
   Allowance,
   AllowanceSetting,
+  Cost,
   CreateAdjustmentRequest,
   RunUsageRecord,
   Usage,

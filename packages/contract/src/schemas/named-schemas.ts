@@ -12,6 +12,7 @@ import * as file from './file.ts';
 import * as history from './history.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
+import * as overview from './overview.ts';
 import * as question from './question.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
@@ -36,6 +37,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   upload,
   file,
   usage,
+  overview,
   run,
   chat,
   askedQuestion,

@@ -3,7 +3,7 @@ import { ChangedFile } from './file.ts';
 import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
 import { answeredBy, pending } from './question.ts';
 import { Type } from './type.ts';
-import { firstTokenMs, Usage } from './usage.ts';
+import { cost, firstTokenMs, Usage } from './usage.ts';
 
 export const runStatus = (description: string) =>
   oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled'], { description });
@@ -55,6 +55,7 @@ const runFields = {
   answerPreview: preview('The first 200 characters of the final assistant text'),
   usage: nullable(Usage),
   firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
+  cost: cost('What the run cost, from its end on. Also null for client tokens.'),
   durationMs: nullable(
     count('Milliseconds from admission to the end. Null until the run has ended, and after the chat was deleted.'),
   ),
@@ -126,6 +127,7 @@ export const Step = named(
       lastEventId: count('Id of the last event of the step.'),
       usage: nullable(Usage),
       firstTokenMs: firstTokenMs('From the start of a model step to its first output.'),
+      cost: cost('What the model step cost. Also null for tools, and for client tokens.'),
       error: failure('Why the step failed or was cut. Null otherwise.'),
       tries: Type.Integer({ minimum: 1, description: 'How often models were asked for the step. 1 for a tool.' }),
       answeredBy: answeredBy('Who answered the question about the call. Null if it asked nothing or has no answer.'),

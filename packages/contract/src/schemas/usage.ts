@@ -1,5 +1,6 @@
 import {
   count,
+  described,
   eitherBy,
   flag,
   named,
@@ -37,6 +38,20 @@ export const Usage = named(
     { description: 'Tokens that models used.' },
   ),
 );
+
+export const Cost = named(
+  'Cost',
+  Type.Object(
+    {
+      amount: Type.Number({ minimum: 0, description: 'Tokens × price, with at most six decimals.' }),
+      currency: text("The prices' currency, as in ISO 4217."),
+    },
+    { description: 'What models cost.' },
+  ),
+);
+
+export const cost = (description: string) =>
+  nullable(described(Cost, `${description} Null if the prices have no currency, or none of a model.`));
 
 export const AllowanceSetting = named(
   'AllowanceSetting',
@@ -117,6 +132,7 @@ export const RunUsageRecord = named(
         time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
       ),
       firstTokenMs: firstTokenMs('From admission to the first output by a model.'),
+      cost: cost('What the run cost, from its end on.'),
       startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
       completedAt: nullable(time('When the run ended. Null if it has not ended.')),
     },
@@ -176,23 +192,48 @@ export const UsageRecord = named(
 export const UsageRecordList = toList('UsageRecordList', UsageRecord);
 
 export const usageGrouping = () =>
-  oneOfStrings(['day', 'consumer', 'agent', 'model'], { description: 'What usage is grouped by.' });
+  oneOfStrings(['hour', 'day', 'consumer', 'agent', 'model'], { description: 'What usage is grouped by.' });
 
 export const usageSplit = () =>
-  oneOfStrings(['consumer', 'agent', 'model'], { description: 'What each day is split by. Only with `groupBy=day`.' });
+  oneOfStrings(['consumer', 'agent', 'model', 'error', 'agencyVersion'], {
+    description: 'What each day or hour is split by. Only with `groupBy=day` and `groupBy=hour`.',
+  });
+
+export const percentiles = (description: string) =>
+  Type.Object(
+    {
+      p50: count('The median: half the runs took at most this time, in milliseconds.'),
+      p95: count('The 95th percentile in milliseconds.'),
+    },
+    { description },
+  );
+
+/** What summaries tell about ended runs besides tokens. */
+export const measuredRuns = {
+  failed: count('Number of runs that failed.'),
+  cancelled: count('Number of runs that were cancelled.'),
+  cost: cost('What the ended runs cost. Also null if one of them has no cost, or another currency.'),
+  durationMs: nullable(percentiles('From admission to the end, within 10 %. Null if no run has ended.')),
+  firstTokenMs: nullable(percentiles('From admission to the first output, within 10 %. Null if no ended run has one.')),
+};
 
 const usageGroup = Type.Object(
   {
-    key: nullable(text('The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.')),
+    key: nullable(
+      text(
+        'The hour (when it begins), day (`2030-01-31`), member, agent or model. Null: the runs that name no member.',
+      ),
+    ),
     split: Type.Optional(
       nullable(
         text(
-          'Only with `splitBy`: one of the ten members, agents or models with the most tokens in the whole period. Null: all ' +
-            'others, and the runs that name no member.',
+          'Only with `splitBy`: one of the ten values with the most tokens in the whole period: members, agents, models, error ' +
+            'codes or hashes of agencies. Null: all others, and the runs that have none.',
         ),
       ),
     ),
     runs: count('Number of runs.'),
+    ...measuredRuns,
     usage: ref(Usage),
     charged: Type.Object(
       {
@@ -218,18 +259,9 @@ export const UsageSummary = named(
       }),
       nextCursor,
     },
-    { description: 'Usage, added up by day, member, agent or model.' },
+    { description: 'Usage, added up by hour, day, member, agent or model.' },
   ),
 );
-
-const percentiles = (description: string) =>
-  Type.Object(
-    {
-      p50: count('The median: half the runs took at most this time, in milliseconds.'),
-      p95: count('The 95th percentile in milliseconds.'),
-    },
-    { description },
-  );
 
 const dayLatency = Type.Object(
   {

@@ -2,7 +2,7 @@ import { failure } from './error.ts';
 import { count, eitherBy, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
 import { runStatus } from './run.ts';
 import { Type } from './type.ts';
-import { Allowance, charged, firstTokenMs, modelUsage, Usage } from './usage.ts';
+import { Allowance, charged, cost, firstTokenMs, modelUsage, Usage } from './usage.ts';
 
 export const webhookEventTypes = [
   'run.completed',
@@ -210,6 +210,7 @@ export const WebhookRunEvent = event(
     startedAt: nullable(time('When the run was started. Null if it was not started.')),
     completedAt: time('When the run ended.'),
     firstTokenMs: firstTokenMs("From the run's admission to a model's first output."),
+    cost: cost('What the run cost.'),
     error: failure('Why the run failed. Null if it did not fail.'),
     continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
     pending: Type.Array(question, { description: "The run's open questions." }),

@@ -11,7 +11,7 @@ export function unpricedModel(
   { agency, model }: { readonly agency: string; readonly model: string | null },
   prices: Prices,
 ): string | null {
-  return agencies.models(agency, model).find((one) => !prices.has(one)) ?? null;
+  return agencies.models(agency, model).find((one) => !prices.models.has(one)) ?? null;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function creditProblem(
 ): Promise<string | null> {
   for (const { integration_id: id, agency, model } of await reads.all(creditIntegrations, {})) {
     if (agency !== loaded.id) continue;
-    const unpriced = agencies.getModels(loaded, model).find((one) => !prices.has(one));
+    const unpriced = agencies.getModels(loaded, model).find((one) => !prices.models.has(one));
     if (unpriced === undefined) continue;
     return `The integration \`${id}\` has allowances in credits, but RUNWIRE_PRICES has no price for \`${unpriced}\`; name a model with a price.`;
   }

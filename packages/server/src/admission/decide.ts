@@ -119,7 +119,7 @@ function admissionAgency(
     hasOutput: (agent) => (agencies.agent(agency, agent)?.output ?? null) !== null,
     price: (agent) => {
       const model = agencies.entryModel(agency, agent, ofIntegration);
-      return (model === null ? undefined : prices.get(model)) ?? null;
+      return (model === null ? undefined : prices.models.get(model)) ?? null;
     },
   };
 }

@@ -37,6 +37,7 @@ import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { getCompletion } from '../http/routes/get-completion.ts';
+import { overviewRoutes } from '../http/routes/overview.ts';
 import { questionRoutes } from '../http/routes/questions.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { runEvents } from '../http/routes/run-events.ts';
@@ -136,7 +137,7 @@ function addRunRoutes(
   app: App,
   { store, config, limits, metrics, agencies, logger }: Foundation,
   { pages, turns, reads, changes }: OpenedAccounts,
-  { admission, runReads, eventLog, streams, cancel, attachments, chats }: OpenedRuns & { readonly chats: Chats },
+  { admission, runReads, eventLog, streams, cancel, attachments, chats, mcp }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
@@ -148,6 +149,8 @@ function addRunRoutes(
   runRoutes(app, { runReads, cancel, steps });
   questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });
+  const mcpStates = mcp.states.bind(mcp);
+  overviewRoutes(app, { runReads, turns, agencies, mcpStates });
   compatibleApis({
     app,
     settings: new SettingsByIntegration(reads, changes),

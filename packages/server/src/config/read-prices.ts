@@ -6,16 +6,26 @@ import { StartRefused } from '../domain/start-refused.ts';
 const EXAMPLE = '{"openai/gpt-5":{"input":1.25,"cachedInput":0.125,"output":10}}';
 const FIELDS = ['input', 'cachedInput', 'output'] as const;
 const MAX_PRICE = 1e9;
-const SHAPE = 'give each model exactly `input`, `cachedInput` and `output`, in credits per million tokens';
+const SHAPE = 'give each model exactly `input`, `cachedInput` and `output`, for a million tokens';
 
-/** `RUNWIRE_PRICES`: the table as JSON, or the path of a file that contains it. */
+/** `RUNWIRE_PRICES`: the table as JSON, or a path to a file that contains it. With a currency the table is in `models`. */
 export function readPrices(text: string): Prices {
   const inline = text.trimStart().startsWith('{');
   const table = parse(inline ? Buffer.from(text) : readFile(text), inline ? 'RUNWIRE_PRICES' : text);
   if (!isObject(table)) throw refused(`must be an object of models, such as ${EXAMPLE}`);
   if (Object.keys(table).length === 0) return NO_PRICES;
-  return new Map(Object.entries(table).map(([model, price]) => [model, readPrice(model, price)]));
+  if (!('currency' in table) && !('models' in table)) return { currency: null, models: readModels(table) };
+  const { currency, models, ...rest } = table;
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency))
+    throw refused('needs `currency`: three capital letters, such as EUR');
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw refused(`has \`${unknown}\` beside \`currency\`; write models into \`models\``);
+  if (!isObject(models)) throw refused(`needs \`models\` beside \`currency\`: an object such as ${EXAMPLE}`);
+  return { currency, models: readModels(models) };
 }
+
+const readModels = (table: Record<string, unknown>): Prices['models'] =>
+  new Map(Object.entries(table).map(([model, price]) => [model, readPrice(model, price)]));
 
 function readFile(path: string): Buffer {
   try {
@@ -28,7 +38,7 @@ function readFile(path: string): Buffer {
 
 function parse(bytes: Buffer, where: string): unknown {
   try {
-    return parseStrictJson(bytes, { maxDepth: 3, maxValues: 100_000 });
+    return parseStrictJson(bytes, { maxDepth: 4, maxValues: 100_000 });
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
     const why = error.message.replace(/^The body/, 'it').replace(/\.$/, '');
@@ -47,7 +57,7 @@ function readPrice(model: string, price: unknown): ModelPrice {
     const exact = typeof credits === 'number' && Number(credits.toFixed(PRICE_DIGITS)) === credits;
     if (!exact || micro < 0 || micro > MAX_PRICE * 10 ** PRICE_DIGITS) {
       throw refused(
-        `needs \`${field}\` for \`${model}\`: credits per million tokens, a number from 0 to ${MAX_PRICE} with at most ` +
+        `needs \`${field}\` for \`${model}\`: the price of a million tokens, a number from 0 to ${MAX_PRICE} with at most ` +
           `${PRICE_DIGITS} digits after the point`,
       );
     }

@@ -26,6 +26,7 @@ import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
 import type { PreparedAgency } from './prepared-agency.ts';
+import { priceStep } from './price-step.ts';
 import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -83,7 +84,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.progress = beginProgress(run);
     this.progress.watcher = this;
     this.stepIds = new StepIds(log);
-    this.unfinished = new UnfinishedSteps(stop, this.stepIds);
+    this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.resumed !== null;
@@ -392,7 +393,7 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
-  const journalled = stepIds.journalled(step);
+  const journalled = stepIds.journalled(priceStep(deps.prices, step));
   progress.settle(step);
   const totals = stepTotals(execution);
   const cut = unfinished.takeCut();
@@ -419,7 +420,7 @@ async function settle(execution: Execution, end: End): Promise<void> {
   const { deps, run, log, stop, progress, stepIds } = execution;
   const { status, error, providerStatus } = end;
   const unfinished = execution.unfinished.takeAll(end);
-  const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
+  const lastStep = end.lastStep === null ? null : stepIds.journalled(priceStep(deps.prices, end.lastStep));
   const { items, text, files, accepted, usage, byModel, steps } = progress;
   const output = status === 'completed' ? progress.output : null;
   const questions = status === 'completed' ? progress.questions : [];

@@ -1,6 +1,8 @@
 import { ModelFailure } from '@runwire/models';
+import type { Prices } from '../domain/model/prices.ts';
 import type { RunError } from '../domain/run/run-state.ts';
 import type { UnfinishedCall, UnfinishedStep, UnfinishedStepRecord } from '../domain/run/unfinished-step.ts';
+import { priceStep } from './price-step.ts';
 import { INTERNAL_ERROR } from './run-end.ts';
 import type { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -18,13 +20,15 @@ const NONE: readonly UnfinishedStep[] = [];
 export class UnfinishedSteps {
   readonly #stop: Pick<StopHandle, 'reason'>;
   readonly #stepIds: Pick<StepIds, 'journalled'>;
+  readonly #prices: Prices;
   /** Most runs have none. */
   #cut: UnfinishedStep[] | null = null;
   #waiting: UnfinishedStep[] | null = null;
 
-  constructor(stop: Pick<StopHandle, 'reason'>, stepIds: Pick<StepIds, 'journalled'>) {
+  constructor(stop: Pick<StopHandle, 'reason'>, stepIds: Pick<StepIds, 'journalled'>, prices: Prices) {
     this.#stop = stop;
     this.#stepIds = stepIds;
+    this.#prices = prices;
   }
 
   /** The call failed with this error, or the run stopped before its result. */
@@ -56,7 +60,7 @@ export class UnfinishedSteps {
   }
 
   #toStep(call: UnfinishedCall, status: Status): UnfinishedStep {
-    return this.#stepIds.journalled({ ...call, ...status, completedAt: Date.now() });
+    return this.#stepIds.journalled({ ...priceStep(this.#prices, call), ...status, completedAt: Date.now() });
   }
 
   #toStatus(error: unknown): Status {

@@ -1,8 +1,9 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import { HOUR_MS } from '../domain/time.ts';
-import type { DaySum } from '../store/queries/closed-days.ts';
+import { type DaySum, rollupBounds } from '../store/queries/closed-days.ts';
 import {
   admissionOfRun,
+  type HourColumn,
   type HourSums,
   memberBoundary,
   type SumRow,
@@ -15,10 +16,20 @@ import { usageWalk } from '../store/queries/uncounted.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first, type Reads } from '../store/store.ts';
 import { type ClosedRange, readErasureMark } from './closed-days.ts';
-import { isByModel, type UsageGroup, type UsageGrouping, UsageGroups, type UsageSource } from './usage-groups.ts';
+import {
+  isByModel,
+  type UsageGroup,
+  type UsageGrouping,
+  UsageGroups,
+  type UsageKey,
+  type UsageSource,
+} from './usage-groups.ts';
+import { NO_RUN } from './usage-slices.ts';
 
 export const DAY_MS = 86_400_000;
 const HOURS_A_DAY = 24;
+/** Hours that one query adds up. */
+const HOURS_A_SLICE = 31 * HOURS_A_DAY;
 /** Rows of `usage_days` that one query adds up, for each run of a slice. */
 const DAYS_A_RUN = 4;
 /** Runs that are admitted concurrently can have ids in another order than their times. */
@@ -88,6 +99,14 @@ export const hasRollups = (range: UsageRange, { groupBy, splitBy, model }: Usage
   return groupBy !== 'consumer' || (range.agent === undefined && model === null);
 };
 
+const HOUR_COLUMNS = {
+  ...{ hour: 'hour', day: 'day', agent: 'agent', model: 'model', error: 'error_code' },
+  agencyVersion: 'agency_version',
+} as const satisfies Record<Exclude<UsageKey, 'consumer'>, HourColumn>;
+
+/** No sums by these columns are kept for closed days. */
+const NOT_KEPT: readonly HourColumn[] = ['hour', 'error_code', 'agency_version'];
+
 /** Selects what is added up from the sums of runs, besides the time. */
 type HourSelection = Omit<HourSums, 'from' | 'to'>;
 
@@ -98,7 +117,8 @@ async function addHours(
   units: WholeUnits,
   grouping: UsageGrouping,
 ): Promise<void> {
-  const columns = new Set([grouping.groupBy, grouping.splitBy].filter((key) => key !== null && key !== 'consumer'));
+  const keys = [grouping.groupBy, grouping.splitBy].filter((key) => key !== null && key !== 'consumer');
+  const columns = new Set(keys.map((key) => HOUR_COLUMNS[key]));
   const { model } = grouping;
   const byModel = isByModel(grouping);
   await addSums(source, groups, { integrationId, agent, model, columns, byModel, withoutMember: false }, units);
@@ -113,19 +133,38 @@ async function addSums(
 ): Promise<void> {
   const { reads, takeTurn, closedDays } = source;
   const { integrationId } = selection;
-  const closed = await closedDays.find(reads, integrationId, {
+  const days = {
     from: hours.from === null ? null : Math.ceil(hours.from / HOURS_A_DAY),
     to: hours.to === null ? null : Math.floor(hours.to / HOURS_A_DAY),
-  });
+  };
+  const isKept = !NOT_KEPT.some((column) => selection.columns.has(column));
+  const closed = isKept ? await closedDays.find(reads, integrationId, days) : null;
   if (closed !== null) {
     const isSelected = selectsDays(selection);
     for (const row of await closedDays.read(source, integrationId, closed))
       if (isSelected(row)) groups.addSum(toSumRow(row, selection.byModel));
   }
   for (const open of outsideClosed(hours, closed, HOURS_A_DAY)) {
-    using _turn = await takeTurn();
-    groups.addRows(await reads.query(sumHours({ ...selection, ...open })));
+    for (const slice of await sliceHours(reads, integrationId, open)) {
+      using _turn = await takeTurn();
+      groups.addRows(await reads.query(sumHours({ ...selection, ...slice })));
+    }
   }
+}
+
+/** Divides hours, because on the embedded store nothing else happens during a query. */
+async function sliceHours(reads: Reads, integrationId: IntegrationId, { from, to }: WholeUnits): Promise<WholeUnits[]> {
+  const bounds = await first(reads.query(rollupBounds(integrationId)));
+  if (bounds === undefined || bounds.first_hour === null || bounds.last_hour === null) return [{ from, to }];
+  const begin = Math.max(from ?? 0, bounds.first_hour);
+  const end = Math.min(to ?? Number.POSITIVE_INFINITY, bounds.last_hour);
+  const slices: WholeUnits[] = [];
+  let start = from;
+  for (let next = begin + HOURS_A_SLICE; next < end; next += HOURS_A_SLICE) {
+    slices.push({ from: start, to: next });
+    start = next;
+  }
+  return [...slices, { from: start, to }];
 }
 
 const selectsDays =
@@ -139,8 +178,8 @@ const selectsDays =
 const toSumRow = (row: DaySum, byModel: boolean): SumRow => ({
   ...row,
   ...(byModel ? { runs: row.model_runs, charged_runs: row.charged_model_runs } : {}),
-  consumer_id: null,
-  by_model_json: null,
+  ...{ hour: null, consumer_id: null, error_code: null, agency_version: null },
+  ...NO_RUN,
 });
 
 /** The hours or days before and after the closed days. */
@@ -258,8 +297,8 @@ export async function addClosedDaysOfMembers(
 }
 
 function addMembersAndOthers(groups: UsageGroups, rows: readonly SumRow[]): void {
+  groups.addRows(rows);
   for (const row of rows) {
-    groups.addSum(row);
     // The sum of the day has this member's runs too.
     if (row.consumer_id !== null && row.by_model_json === null) groups.addSum({ ...row, consumer_id: null }, -1);
   }

@@ -1,6 +1,15 @@
 import type { Charge } from '../domain/admission/allowance.ts';
 import type { IntegrationId, RunId } from '../domain/ids.ts';
 import { type ModelUsage, totalTokens, type Usage } from '../domain/model/usage.ts';
+import {
+  addMeasures,
+  costedRun,
+  costOfModel,
+  countForModels,
+  countMeasures,
+  type MeasuredRun,
+  measureRun,
+} from '../domain/run/measures.ts';
 import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import {
@@ -32,8 +41,17 @@ export interface CountedRun {
   readonly errorCode: string | null;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
+  /** The currency in which models cost. */
+  readonly currency: string | null;
+  readonly firstTokenMs: number | null;
+  readonly completedAt: number;
   readonly charge: Charge;
 }
+
+const toMeasured = ({ run, completedAt, ...end }: CountedRun): MeasuredRun => ({
+  ...end,
+  durationMs: completedAt - run.createdAt,
+});
 
 /** Adds a run to the rollups. The transaction also marks the run as counted. */
 export function countRun(tx: Tx, end: CountedRun): Promise<unknown>[] {
@@ -44,7 +62,8 @@ export function countRun(tx: Tx, end: CountedRun): Promise<unknown>[] {
 }
 
 /** What the run adds to the member's day besides the allowance; null if it has no member. */
-export function memberDay({ run, usage, charge }: CountedRun): Omit<MemberDay, keyof Charge> | null {
+export function memberDay(end: CountedRun): Omit<MemberDay, keyof Charge> | null {
+  const { run, usage, charge } = end;
   const { integrationId, consumerId, day, runId } = run;
   if (consumerId === null) return null;
   return {
@@ -57,6 +76,7 @@ export function memberDay({ run, usage, charge }: CountedRun): Omit<MemberDay, k
     chargedTokens: charge.tokens,
     chargedCredits: charge.credits,
     newestRunId: runId,
+    measuresJson: JSON.stringify(measureRun(toMeasured(end))),
   };
 }
 
@@ -64,7 +84,8 @@ export function memberDay({ run, usage, charge }: CountedRun): Omit<MemberDay, k
  * A run's rows: one if it used one model. The rows of a run add up to the run, and a model's row has what the model
  * used. If the models do not add up to the run, a row without a model has the rest.
  */
-export function usageHours({ run, status, errorCode, usage, byModel, charge }: CountedRun): UsageHour[] {
+export function usageHours(end: CountedRun): UsageHour[] {
+  const { run, status, errorCode, usage, byModel, currency, charge } = end;
   const key: Omit<HourKey, 'model'> = {
     integrationId: run.integrationId,
     hour: Math.floor(run.createdAt / HOUR_MS),
@@ -76,10 +97,15 @@ export function usageHours({ run, status, errorCode, usage, byModel, charge }: C
     hasMember: run.consumerId === null ? 0 : 1,
   };
   const isCharged = charge.runs > 0;
+  const measured = toMeasured(end);
+  const counted = countMeasures(measured);
   let rest: Usage = usage;
   let chargedTokens = charge.tokens;
   let chargedCredits = charge.credits;
-  const rows = byModel.map(({ model, credits, ...used }, index): UsageHour => {
+  const rows = byModel.map((one, index): UsageHour => {
+    const { model, credits, cost: _, ...used } = one;
+    const measures = index === 0 ? { ...counted, ...costedRun(measured) } : countForModels(counted);
+    addMeasures(measures, costOfModel(one, currency));
     const charged = isCharged ? { tokens: totalTokens(used), credits } : { tokens: 0, credits: 0 };
     rest = subtractUsage(rest, used);
     chargedTokens -= charged.tokens;
@@ -95,13 +121,22 @@ export function usageHours({ run, status, errorCode, usage, byModel, charge }: C
       chargedTokens: charged.tokens,
       chargedCredits: charged.credits,
       newestRunId: run.runId,
+      measuresJson: JSON.stringify(measures),
     };
   });
   const hasRest = chargedTokens !== 0 || chargedCredits !== 0 || Object.values(rest).some((amount) => amount !== 0);
   if (rows.length > 0 && !hasRest) return rows;
   const isFirst = rows.length === 0;
+  const measuresJson = JSON.stringify(isFirst ? measureRun(measured) : {});
   const amounts = { ...rest, modelRuns: 0, chargedModelRuns: 0, chargedTokens, chargedCredits, newestRunId: run.runId };
-  rows.push({ ...key, model: '', ...amounts, runs: isFirst ? 1 : 0, chargedRuns: isFirst ? charge.runs : 0 });
+  rows.push({
+    ...key,
+    model: '',
+    ...amounts,
+    measuresJson,
+    runs: isFirst ? 1 : 0,
+    chargedRuns: isFirst ? charge.runs : 0,
+  });
   return rows;
 }
 

@@ -6,6 +6,7 @@ import { ADMITTED_RUN } from '@runwire/test-kit/insert-run.ts';
 import { testChatId } from '@runwire/test-kit/test-ids.ts';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { newIntegrationId } from '../domain/ids.ts';
+import { NO_PRICES } from '../domain/model/prices.ts';
 import { NO_USAGE } from '../domain/model/usage.ts';
 import { NO_TRACE } from '../domain/request-trace.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
@@ -41,7 +42,7 @@ const OUTCOME: RunOutcome = {
 };
 const RECORD = { attempt: 1, lastStep: null, unfinished: [], chunks: [], lastEventId: 3, startedAt: 5 };
 const DEPS = {
-  prices: new Map(),
+  prices: NO_PRICES,
   earlierNodes: { areAlive: () => false },
   outbox: { mayWant: () => false, record: async () => {} },
 };

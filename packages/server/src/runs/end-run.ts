@@ -2,7 +2,7 @@ import { recordQuestions } from '../chats/fork/find-questions.ts';
 import { type Charge, chargeFor } from '../domain/admission/allowance.ts';
 import type { ChangedFile } from '../domain/file/changed-file.ts';
 import { newId } from '../domain/ids.ts';
-import { type Prices, withCredits } from '../domain/model/prices.ts';
+import { type Prices, withPrices } from '../domain/model/prices.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
 import type { ClientTool } from '../domain/question/client-tool.ts';
 import type { OpenQuestions, Question } from '../domain/question/question.ts';
@@ -90,12 +90,13 @@ function answeringAgent({ run, items }: RunOutcome): string {
  */
 export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record: EndRecord): Promise<Charge> {
   const now = Date.now();
-  const { run, status, text, questions, clientTools, accepted, usage, steps } = outcome;
+  const { run, status, text, questions, clientTools, accepted, usage, steps, firstTokenMs } = outcome;
+  const { currency } = deps.prices;
   const { runId, chatKey } = run;
   const { lastStep, chunks, lastEventId } = record;
   const errorCode = outcome.error?.code ?? null;
   const errorMessage = outcome.error?.message ?? null;
-  const byModel = withCredits(outcome.byModel, deps.prices);
+  const byModel = withPrices(outcome.byModel, deps.prices);
   const charge = chargeFor({ status, errorCode, accepted }, usage, byModel);
   const agent = answeringAgent(outcome);
   // A chain of questions is read from its steps' rows. The run's row has its first step's agent.
@@ -138,12 +139,13 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
     structured: outcome.output === null ? 0 : 1,
     onlyStepJson: onlyStep,
     clientToolsJson: open === null || clientTools.length === 0 ? null : JSON.stringify(clientTools),
-    firstTokenMs: outcome.firstTokenMs,
+    firstTokenMs,
     lastEventId,
     errorCode,
     errorMessage,
     ...usage,
     byModelJson: JSON.stringify(byModel),
+    currency,
     chargedRuns: charge.runs,
     chargedTokens: charge.tokens,
     chargedCredits: charge.credits,
@@ -156,7 +158,9 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   if (open !== null) writes.push(recordQuestions(tx, { ...run, now }, open));
   if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
   writes.push(...storeUnfinished(tx, runId, record.unfinished), storeChunks(tx, runId, chunks));
-  writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));
+  writes.push(
+    ...countRun(tx, { run, status, errorCode, usage, byModel, currency, firstTokenMs, completedAt: now, charge }),
+  );
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
   if (deps.outbox.mayWant(run.integrationId)) {

@@ -1,6 +1,8 @@
+import { sumCosts } from '../domain/model/cost.ts';
 import { type Usage, usageFromRow } from '../domain/model/usage.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
 import type { OnlyStepRow, StepRow } from '../store/queries/steps.ts';
+import { readModels } from './stored-models.ts';
 
 /** What the row of a run and its message do not have of its only step. */
 type OnlyStep = readonly [
@@ -65,6 +67,7 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   const only = JSON.parse(run.only_step_json) as OnlyStep;
   const [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] = only;
   const usage = usageFromRow(run);
+  const cost = sumCosts(readModels(run.by_model_json), run.currency);
   return {
     run_id: run.run_id,
     step: 1,
@@ -80,7 +83,12 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
     status: 'completed',
     first_event_id: firstEventId,
     last_event_id: lastEventId,
-    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined }),
+    record_json: JSON.stringify({
+      usage,
+      output: [],
+      firstTokenMs: firstTokenMs ?? undefined,
+      cost: cost ?? undefined,
+    }),
     started_at: startedAt,
     completed_at: completedAt,
   };

@@ -29,6 +29,7 @@ import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
 import { ClosedDays } from './closed-days.ts';
 import { Latency, type LatencyQuery } from './latency.ts';
+import { type OverviewQuery, overview } from './overview.ts';
 import { readDetails } from './run-details.ts';
 import { runItem, runJson, type StatusRow } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
@@ -97,7 +98,9 @@ export class RunReads {
   async get(scope: Scope, runId: string) {
     const row = await this.row(scope, runId);
     const details = await readDetails(this.#store.reads, [row]);
-    return runJson(row, details.get(row.run_id), this.lastEventId(row));
+    const run = runJson(row, details.get(row.run_id), this.lastEventId(row));
+    // Costs are not for client tokens.
+    return scope.member === null ? run : { ...run, cost: null };
   }
 
   /** The active run whose request brought this metadata; null if there is none. */
@@ -152,6 +155,10 @@ export class RunReads {
   usageSummary(takeTurn: TakeTurn, integrationId: IntegrationId, query: SummaryQuery) {
     const source = { reads: this.#store.reads, takeTurn, closedDays: this.#closedDays };
     return usageSummary(source, integrationId, query);
+  }
+
+  overview(takeTurn: TakeTurn, query: OverviewQuery) {
+    return overview({ reads: this.#store.reads, takeTurn, closedDays: this.#closedDays }, query);
   }
 
   latency(takeTurn: TakeTurn, integrationId: IntegrationId, query: LatencyQuery) {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { type ModelUsage, usageFromRow } from '../domain/model/usage.ts';
+import { addMeasuresJson } from '../domain/run/measures.ts';
 import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
@@ -127,6 +128,7 @@ function addDays(a: MemberDay, b: Omit<MemberDay, keyof typeof NO_CHARGE>): Memb
     chargedTokens: a.chargedTokens + b.chargedTokens,
     chargedCredits: a.chargedCredits + b.chargedCredits,
     newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
+    measuresJson: addMeasuresJson(a.measuresJson, b.measuresJson),
   };
 }
 
@@ -146,6 +148,9 @@ function countedRun(row: UncountedRun): CountedRun {
     errorCode: row.error_code,
     usage: usageFromRow(row),
     byModel: readModels(row.by_model_json),
+    currency: row.currency,
+    firstTokenMs: row.first_token_ms,
+    completedAt: row.completed_at ?? row.created_at,
     charge: { runs: row.charged_runs ?? 0, tokens: row.charged_tokens ?? 0, credits: row.charged_credits ?? 0 },
   };
 }

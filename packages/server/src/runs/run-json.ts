@@ -1,11 +1,13 @@
 import { jsonWith } from '../domain/list-page.ts';
-import { type ModelUsage, usageFromRow, usageJson } from '../domain/model/usage.ts';
+import { costJson, sumCosts } from '../domain/model/cost.ts';
+import { usageFromRow, usageJson } from '../domain/model/usage.ts';
 import { previewText } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { isFinished } from '../domain/run/run-state.ts';
 import { iso } from '../domain/time.ts';
 import type { RunRow } from '../store/queries/runs.ts';
 import type { RunDetails } from './run-details.ts';
+import { readModels } from './stored-models.ts';
 
 export interface ListedRun {
   readonly row: RunRow;
@@ -20,6 +22,10 @@ const errorJson = (row: StatusRow) =>
 
 /** A run's `usage` is null until it has ended. */
 const endUsage = (row: StatusRow) => (isFinished(row.status) ? usageJson(usageFromRow(row)) : null);
+
+/** Fixed when the run ends. */
+const toCost = (row: StatusRow) =>
+  costJson(row.currency === null ? null : sumCosts(readModels(row.by_model_json), row.currency));
 
 const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
 
@@ -40,7 +46,7 @@ function shortFacts(row: RunRow, details: RunDetails | undefined) {
   if (details === undefined) return NO_FACTS;
   return {
     agents: details.agents,
-    models: (JSON.parse(row.by_model_json) as ModelUsage[]).map(({ model }) => model),
+    models: readModels(row.by_model_json).map(({ model }) => model),
     waiting: row.questions_json !== null,
     continuedBy: details.continuedBy,
     messagePreview: previewText(row.message_start_json),
@@ -80,6 +86,8 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
     error: errorJson(row),
     usage: endUsage(row),
     firstTokenMs: row.first_token_ms,
+    // The usage record keeps it.
+    cost: row.chat_deleted_at === null ? toCost(row) : null,
     continues: row.continues,
     pending: listPending(row),
   };
@@ -105,6 +113,7 @@ export function statusRunJson(row: StatusRow, lastEventId: number) {
     continues: _n,
     pending: _p,
     firstTokenMs: _t,
+    cost: _$,
     ...rest
   } = shortRunJson(row, lastEventId);
   return { ...rest, message: toAnswer(row) };
@@ -128,7 +137,7 @@ export function usageRecordJson(row: StatusRow) {
     // A usage record has no status `admitted`.
     status: isFinished(row.status) ? row.status : 'running',
     usage: usageJson(usageFromRow(row)),
-    byModel: (JSON.parse(row.by_model_json) as ModelUsage[]).map((one) => ({
+    byModel: readModels(row.by_model_json).map((one) => ({
       model: one.model,
       input_tokens: one.inputTokens,
       cached_tokens: one.cachedTokens,
@@ -136,6 +145,7 @@ export function usageRecordJson(row: StatusRow) {
     })),
     charged: charged(row),
     firstTokenMs: row.first_token_ms,
+    cost: toCost(row),
     periodStart: iso(row.period_start),
     startedAt: iso(row.started_at),
     completedAt: iso(row.completed_at),

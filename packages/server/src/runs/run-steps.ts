@@ -1,6 +1,7 @@
 import type { Scope } from '../domain/account/scope.ts';
 import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
+import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { WrongTry } from '../domain/run/step.ts';
@@ -48,11 +49,11 @@ export async function runSteps(
       return settleWaiting(reads, runId, rows.map(shownStep));
     },
     position: ({ step }) => ({ createdAt: step, id: '' }),
-    show: (step) => JSON.stringify(stepJson(step)),
+    show: (step) => JSON.stringify(stepJson(step, scope.member === null)),
   });
 }
 
-function stepJson({ answer, ...step }: ShownStep) {
+function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
   const {
     usage,
     output,
@@ -69,6 +70,7 @@ function stepJson({ answer, ...step }: ShownStep) {
     startedAt,
     completedAt,
     firstTokenMs = null,
+    cost = null,
     ...columns
   } = step;
   const [first] = output;
@@ -78,8 +80,10 @@ function stepJson({ answer, ...step }: ShownStep) {
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
-    // A failed call's output is the error text that the model got.
     firstTokenMs,
+    // Costs are not for client tokens.
+    cost: showsCost ? costJson(cost) : null,
+    // A failed call's output is the error text that the model got.
     error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
     tries,
     answeredBy: answer?.by ?? null,

@@ -38,6 +38,8 @@ const HEADER = [
   'idempotencyKey',
   'createdAt',
   'firstTokenMs',
+  'cost',
+  'currency',
 ];
 
 /**
@@ -96,6 +98,8 @@ function fields(record: ReturnType<typeof usageJson>): Field[] {
     record.kind,
     ...emptyFields(7),
     record.firstTokenMs,
+    record.cost?.amount ?? null,
+    record.cost?.currency ?? null,
   ];
 }
 
@@ -115,6 +119,6 @@ function adjustmentFields(record: ReturnType<typeof adjustmentJson>): Field[] {
     record.reason,
     record.idempotencyKey,
     record.createdAt,
-    ...emptyFields(1),
+    ...emptyFields(3),
   ];
 }

@@ -1,13 +1,16 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
-import { addUsage, type ModelUsage, NO_USAGE, totalTokens, type Usage } from '../domain/model/usage.ts';
+import { addUsage, NO_USAGE, totalTokens, type Usage } from '../domain/model/usage.ts';
+import { addMeasures, costOfModel, countMeasures, type Measures, measureRun } from '../domain/run/measures.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import type { SumRow } from '../store/queries/rollup-sums.ts';
-import { type UsageColumn, type UsageRange, type UsageSlice, usageByModel } from '../store/queries/usage.ts';
+import type { UsageRange } from '../store/queries/usage.ts';
 import type { Reads } from '../store/store.ts';
 import type { ClosedDays } from './closed-days.ts';
-import { readSlice } from './usage-slices.ts';
+import { readModels } from './stored-models.ts';
+import { hasEnded, type RunOfSlice, readSlice, toMeasuredRun, toUsage } from './usage-slices.ts';
 
-export type UsageKey = UsageColumn | 'model';
+export type UsageKey = 'hour' | 'day' | 'consumer' | 'agent' | 'model' | 'error' | 'agencyVersion';
 
 export interface UsageGrouping {
   readonly groupBy: UsageKey;
@@ -22,9 +25,12 @@ export interface UsageGroup {
   readonly key: string | null;
   readonly split: string | null;
   runs: number;
+  /** How many have ended. */
+  ended: number;
   newestRunId: string;
   usage: Usage;
   charged: { runs: number; tokens: number; credits: number };
+  readonly measures: Measures;
 }
 
 type Amounts = Omit<UsageGroup, 'key' | 'split'>;
@@ -39,7 +45,7 @@ export interface UsageSource {
 }
 
 /** True if the sums are those of models, not of runs. */
-export const isByModel = ({ groupBy, splitBy, model }: UsageGrouping): boolean =>
+export const isByModel = ({ groupBy, splitBy, model }: Omit<UsageGrouping, 'getSplit'>): boolean =>
   groupBy === 'model' || splitBy === 'model' || model !== null;
 
 /** Adds up runs and sums of runs. */
@@ -61,80 +67,112 @@ export class UsageGroups {
   async addRuns(range: UsageRange, maxRuns: number): Promise<void> {
     const { reads, takeTurn } = this.#source;
     let before: PageStart | null = null;
-    for (;;) {
+    do {
       using _turn = await takeTurn();
-      const slice: UsageSlice = { ...range, before, maxRuns };
-      const last: PageStart | null = await this.#addSlice(reads, slice);
-      if (last === null) return;
+      const { runs, last }: Awaited<ReturnType<typeof readSlice>> = await readSlice(reads, {
+        ...range,
+        before,
+        maxRuns,
+      });
+      this.addRows(runs);
       before = last;
-    }
+    } while (before !== null);
   }
 
-  /** Adds sums and uncounted runs. */
+  /** Adds sums and runs. */
   addRows(rows: readonly SumRow[]): void {
     for (const row of rows) {
-      const { by_model_json: models } = row;
-      if (models !== null && isByModel(this.#grouping)) {
-        const isCharged = Number(row.charged_runs) > 0;
-        this.#addModels({ ...row, run_id: row.newest_run_id, by_model_json: models, isCharged });
-      } else this.addSum(row);
+      if (row.by_model_json === null) this.addSum(row);
+      else if (isByModel(this.#grouping)) this.#addModels(row);
+      else this.#addRun(row);
     }
   }
 
   /** With `sign` -1 the sum is subtracted. Its newest run is not. */
   addSum(row: SumRow, sign: 1 | -1 = 1): void {
-    const { groupBy, splitBy } = this.#grouping;
-    const values = { day: row.day, consumer: row.consumer_id, agent: row.agent, model: row.model };
-    this.#add(shown(values[groupBy]), splitBy === null ? null : shown(values[splitBy]), {
-      runs: sign * Number(row.runs),
+    const runs = sign * Number(row.runs);
+    const usage = toUsage(row);
+    const measures: Measures = {};
+    for (const some of JSON.parse(`[${row.measures}]`) as Measures[]) addMeasures(measures, some, sign);
+    this.#add(row, row.model, {
+      runs,
+      ended: runs,
       newestRunId: row.newest_run_id,
       usage: {
-        requestCount: sign * Number(row.request_count),
-        inputTokens: sign * Number(row.input_tokens),
-        cachedTokens: sign * Number(row.cached_tokens),
-        outputTokens: sign * Number(row.output_tokens),
-        reasoningTokens: sign * Number(row.reasoning_tokens),
+        requestCount: sign * usage.requestCount,
+        inputTokens: sign * usage.inputTokens,
+        cachedTokens: sign * usage.cachedTokens,
+        outputTokens: sign * usage.outputTokens,
+        reasoningTokens: sign * usage.reasoningTokens,
       },
       charged: {
         runs: sign * Number(row.charged_runs ?? 0),
         tokens: sign * Number(row.charged_tokens ?? 0),
         credits: sign * Number(row.charged_credits ?? 0),
       },
+      measures,
     });
   }
 
-  /** Resolves to the slice's oldest run, or to null if no runs remain. */
-  async #addSlice(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
-    const { groupBy, splitBy, model } = this.#grouping;
-    if (groupBy === 'model' || splitBy === 'model' || model !== null) return this.#addByModel(reads, slice);
-    const { rows, last } = await readSlice(reads, slice, groupBy, splitBy);
-    for (const row of rows) this.addSum(row);
-    return last;
+  #addRun(run: RunOfSlice): void {
+    const ended = hasEnded(run);
+    this.#add(run, null, {
+      runs: 1,
+      ended: ended ? 1 : 0,
+      newestRunId: run.newest_run_id,
+      usage: toUsage(run),
+      charged: {
+        runs: Number(run.charged_runs ?? 0),
+        tokens: Number(run.charged_tokens ?? 0),
+        credits: Number(run.charged_credits ?? 0),
+      },
+      measures: ended ? measureRun(toMeasuredRun(run)) : {},
+    });
   }
 
-  async #addByModel(reads: Reads, slice: UsageSlice): Promise<PageStart | null> {
-    const rows = await reads.query(usageByModel(slice));
-    for (const row of rows) this.#addModels({ ...row, isCharged: (row.charged_runs ?? 0) > 0 });
-    const oldest = rows.at(-1);
-    if (oldest === undefined || rows.length < slice.maxRuns) return null;
-    return { createdAt: Number(oldest.created_at), id: oldest.run_id };
-  }
-
-  #addModels(run: RunOfModels): void {
-    const { groupBy, splitBy, model: only } = this.#grouping;
-    for (const { model, credits, ...usage } of JSON.parse(run.by_model_json) as ModelUsage[]) {
-      if (only !== null && model !== only) continue;
-      const values = { day: run.day, consumer: run.consumer_id, agent: run.agent, model };
-      const charged = run.isCharged
-        ? { runs: 1, tokens: totalTokens(usage), credits }
-        : { runs: 0, tokens: 0, credits: 0 };
-      const amounts = { runs: 1, newestRunId: run.run_id, usage, charged };
-      this.#add(shown(values[groupBy]), splitBy === null ? null : shown(values[splitBy]), amounts);
+  #addModels(run: RunOfSlice): void {
+    const ended = hasEnded(run);
+    const counted = ended ? countMeasures(toMeasuredRun(run)) : {};
+    for (const one of readModels(run.by_model_json)) {
+      const { model, credits, cost: _, ...usage } = one;
+      if (this.#grouping.model !== null && model !== this.#grouping.model) continue;
+      const charged =
+        Number(run.charged_runs ?? 0) > 0
+          ? { runs: 1, tokens: totalTokens(usage), credits }
+          : { runs: 0, tokens: 0, credits: 0 };
+      const measures = ended ? { ...counted, ...costOfModel(one, run.currency) } : {};
+      const amounts = { runs: 1, ended: ended ? 1 : 0, newestRunId: run.newest_run_id, usage, charged, measures };
+      this.#add(run, model, amounts);
     }
   }
 
-  #add(key: string | null, value: string | null, more: Amounts): void {
-    addTo(this.#byKey, key, this.#grouping.getSplit(value), more);
+  #add(row: SumRow, model: string | null, more: Amounts): void {
+    const { groupBy, splitBy, getSplit } = this.#grouping;
+    const value = splitBy === null ? null : getValue(row, model, splitBy);
+    addTo(this.#byKey, getValue(row, model, groupBy), getSplit(value), more);
+  }
+}
+
+/** Returns the text under which a row counts. */
+function getValue(row: SumRow, model: string | null, key: UsageKey): string | null {
+  switch (key) {
+    case 'hour': {
+      const hour = row.created_at === null ? row.hour : Math.floor(Number(row.created_at) / HOUR_MS);
+      return hour === null ? null : new Date(hour * HOUR_MS).toISOString();
+    }
+    case 'day':
+      return row.day === null ? null : new Date(row.day * DAY_MS).toISOString().slice(0, 10);
+    case 'consumer':
+      return row.consumer_id;
+    case 'agent':
+      return row.agent;
+    case 'model':
+      return model;
+    // Rollups have an empty text if there is none.
+    case 'error':
+      return row.error_code || null;
+    case 'agencyVersion':
+      return row.agency_version || null;
   }
 }
 
@@ -144,11 +182,13 @@ function addTo(groups: GroupMap, key: string | null, split: string | null, more:
   const bySplit = groups.getOrInsertComputed(key, () => new Map<string | null, UsageGroup>());
   const group = bySplit.getOrInsertComputed(split, () => emptyGroup(key, split));
   group.runs += more.runs;
+  group.ended += more.ended;
   if (more.newestRunId > group.newestRunId) group.newestRunId = more.newestRunId;
   group.usage = addUsage(group.usage, more.usage);
   group.charged.runs += more.charged.runs;
   group.charged.tokens += more.charged.tokens;
   group.charged.credits += more.charged.credits;
+  addMeasures(group.measures, more.measures);
 }
 
 const listGroups = (groups: GroupMap) => [...groups.values()].flatMap((bySplit) => [...bySplit.values()]);
@@ -166,20 +206,10 @@ export function mergeGroups(
   return listGroups(merged);
 }
 
-interface RunOfModels {
-  readonly run_id: string;
-  readonly day: number | null;
-  readonly consumer_id: string | null;
-  readonly agent: string | null;
-  readonly by_model_json: string;
-  readonly isCharged: boolean;
-}
-
 function emptyGroup(key: string | null, split: string | null): UsageGroup {
-  return { key, split, runs: 0, newestRunId: '', usage: NO_USAGE, charged: { runs: 0, tokens: 0, credits: 0 } };
-}
-
-/** A day is stored as a number of days since 1970. */
-function shown(value: string | number | null): string | null {
-  return typeof value === 'number' ? new Date(value * DAY_MS).toISOString().slice(0, 10) : value;
+  return {
+    ...{ key, split, runs: 0, ended: 0, newestRunId: '', usage: NO_USAGE },
+    charged: { runs: 0, tokens: 0, credits: 0 },
+    measures: {},
+  };
 }

@@ -1,12 +1,6 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import type { PageStart } from '../store/queries/page.ts';
-import {
-  admissionOfRun,
-  hasManyDays,
-  newestRunsOfMembers,
-  sumMembers,
-  sumRunsOfMembers,
-} from '../store/queries/rollup-sums.ts';
+import { admissionOfRun, hasManyDays, newestRunsOfMembers, sumMembers } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
 import { addWithoutMember, DAY_MS, partsOutside, wholeUnits } from './add-up-usage.ts';
@@ -49,9 +43,9 @@ export async function addUpPageOfMembers(
   if (consumers.length > 0) {
     using _turn = await source.takeTurn();
     groups.addRows(await reads.query(sumMembers({ integrationId, ...units, members: { consumers } })));
-    for (const part of outside) groups.addRows(await reads.query(sumRunsOfMembers(part, consumers)));
   }
-  for (const part of outside) await groups.addRuns({ ...part, consumerId: null }, maxRuns);
+  for (const part of outside)
+    for (const consumerId of [...consumers, null]) await groups.addRuns({ ...part, consumerId }, maxRuns);
   await addWithoutMember(source, groups, integrationId, units);
   return groups.all().map((group) => ({ ...group, newestRunId: newest.get(group.key ?? '') ?? group.newestRunId }));
 }

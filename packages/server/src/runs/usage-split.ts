@@ -2,16 +2,18 @@ import { hash } from 'node:crypto';
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
 import { totalTokens } from '../domain/model/usage.ts';
+import { HOUR_MS } from '../domain/time.ts';
 import { admissionOfRun } from '../store/queries/rollup-sums.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { first } from '../store/store.ts';
-import { addUpDaysOfMembers, addUpUsage } from './add-up-usage.ts';
+import { addUpDaysOfMembers, addUpUsage, DAY_MS } from './add-up-usage.ts';
 import { addUpLargestMembers } from './largest-members.ts';
 import { mergeGroups, type UsageGroup, type UsageGrouping, type UsageKey, type UsageSource } from './usage-groups.ts';
 
 const SHOWN_VALUES = 10;
 const TAG_CHARACTERS = 12;
-const DAY_MS = 86_400_000;
+/** How long a group is. */
+const UNIT_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 
 /** The values that all pages show. */
 interface ShownValues {
@@ -24,6 +26,7 @@ interface ShownValues {
 
 /** The item before the first of a page. */
 interface SplitPosition extends ShownValues {
+  /** A day or an hour, as the items show it. */
   readonly day: string;
   readonly rank: number;
 }
@@ -34,6 +37,7 @@ export interface SplitPage {
 }
 
 export interface SplitQuery {
+  readonly groupBy: 'hour' | 'day';
   readonly splitBy: UsageKey;
   readonly model: string | null;
   readonly limit: number;
@@ -41,27 +45,27 @@ export interface SplitQuery {
 }
 
 /**
- * Adds up by day and by a second key: its ten values with the most tokens in the whole range, and null for all others. The
- * newest day is first; within a day the value with the most tokens in the range is first, and null is last. The first page
+ * Adds up by day or hour and by a second key: its ten values with the most tokens in the whole range, and null for all others.
+ * The newest is first; within a day or hour the value with the most tokens in the range is first, and null is last. The first page
  * decides which values these are. It never holds a group for each day and member: it adds up twice, or the days that are not
  * closed and only the largest members of the others.
  */
-export async function usageByDayAndSplit(
+export async function usageByTimeAndSplit(
   source: UsageSource,
   range: UsageRange,
   query: SplitQuery,
   maxRuns: number,
 ): Promise<SplitPage> {
-  const { splitBy, model, limit } = query;
+  const { groupBy, splitBy, model, limit } = query;
   const start = readCursor(query.cursor);
-  const whole: UsageGrouping = { groupBy: 'day', splitBy, model, getSplit: (value) => value };
+  const whole: UsageGrouping = { groupBy, splitBy, model, getSplit: (value) => value };
   const all = start === null ? await addUpAll(source, range, whole, maxRuns) : null;
   const values = start ?? all?.values ?? (await largestMembers(source, range, query, maxRuns));
   const { ceiling, tags, runIds } = values;
   if (ceiling === '') return { groups: [], nextCursor: null };
   const getRank = ranking(tags);
   const getSplit = (value: string | null) => (getRank(value) < SHOWN_VALUES ? value : null);
-  const left = { ...range, toMs: getEnd(range.toMs, start?.day), newestRunId: ceiling };
+  const left = { ...range, toMs: getEnd(range.toMs, start?.day, UNIT_MS[groupBy]), newestRunId: ceiling };
   const found =
     all === null
       ? await addUpShown(source, left, { ...whole, getSplit }, values, maxRuns)
@@ -94,7 +98,8 @@ async function addUpShown(
   values: ShownValues,
   maxRuns: number,
 ): Promise<UsageGroup[]> {
-  const members = grouping.splitBy === 'consumer' ? await findMembers(source, range.integrationId, values) : null;
+  const hasDays = grouping.splitBy === 'consumer' && grouping.groupBy === 'day';
+  const members = hasDays ? await findMembers(source, range.integrationId, values) : null;
   const found = members === null ? null : await addUpDaysOfMembers(source, range, members, grouping, maxRuns);
   return found ?? addUpUsage(source, range, grouping, maxRuns);
 }
@@ -117,6 +122,8 @@ async function addUpAll(
     const groups = await addUpUsage(source, range, whole, maxRuns);
     return { values: largestValues(groups), groups };
   }
+  // Members have sums by day only.
+  if (whole.groupBy !== 'day') return null;
   if (whole.model !== null || range.agent !== undefined || range.consumerId !== undefined) return null;
   const found = await addUpLargestMembers(source, range, SHOWN_VALUES, maxRuns);
   if (found === null) return null;
@@ -180,10 +187,10 @@ function ranking(tags: readonly string[]): (value: string | null) => number {
   return (value) => (value === null ? SHOWN_VALUES : ranks.getOrInsertComputed(value, rank));
 }
 
-/** A later page has no run after the day that it starts with. */
-function getEnd(toMs: number | undefined, day: string | undefined): number | undefined {
+/** A later page has no run after the day or hour that it starts with. */
+function getEnd(toMs: number | undefined, day: string | undefined, unitMs: number): number | undefined {
   if (day === undefined) return toMs;
-  return Math.min(toMs ?? Number.POSITIVE_INFINITY, Date.parse(day) + DAY_MS);
+  return Math.min(toMs ?? Number.POSITIVE_INFINITY, Date.parse(day) + unitMs);
 }
 
 function readCursor(cursor: string | undefined): SplitPosition | null {

@@ -1,17 +1,19 @@
 import type { IntegrationId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../domain/list-cursor.ts';
+import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { readMeasures } from '../domain/run/measures.ts';
 import { admissionTimes, iso } from '../domain/time.ts';
 import type { UsageRange } from '../store/queries/usage.ts';
 import { addUpUsage } from './add-up-usage.ts';
-import type { UsageGroup, UsageKey, UsageSource } from './usage-groups.ts';
+import { isByModel, type UsageGroup, type UsageSource } from './usage-groups.ts';
 import { addUpPageOfMembers } from './usage-members.ts';
-import { usageByDayAndSplit } from './usage-split.ts';
+import { usageByTimeAndSplit } from './usage-split.ts';
 
 export interface SummaryQuery {
-  readonly groupBy: UsageKey;
-  readonly splitBy?: Exclude<UsageKey, 'day'>;
+  readonly groupBy: 'hour' | 'day' | 'consumer' | 'agent' | 'model';
+  readonly splitBy?: 'consumer' | 'agent' | 'model' | 'error' | 'agencyVersion';
   readonly consumerId?: string;
   readonly agent?: string;
   readonly model?: string;
@@ -36,16 +38,20 @@ export async function usageSummary(
   const { fromMs, toMs } = admissionTimes(query);
   const range: UsageRange = { integrationId, consumerId, agent, fromMs, toMs, newestRunId: null };
   const period = { from: iso(fromMs ?? null), to: iso(toMs ?? null) };
+  const { model = null, limit = DEFAULT_LIMIT, cursor } = query;
+  const byModel = isByModel({ groupBy, splitBy: splitBy ?? null, model });
   if (splitBy === undefined) {
     const { groups, nextCursor } = await pageOfGroups(source, range, query, sliceRuns);
-    return { groupBy, ...period, items: groups.map(groupJson), nextCursor };
+    return { groupBy, ...period, items: groups.map((group) => groupJson(group, byModel)), nextCursor };
   }
-  if (groupBy !== 'day') {
-    throw new Refusal('invalid_request', '`splitBy` is only for `groupBy=day`; leave it out, or group by day.');
+  if (groupBy !== 'day' && groupBy !== 'hour') {
+    throw new Refusal(
+      'invalid_request',
+      '`splitBy` is only for `groupBy=day` and `groupBy=hour`; leave it out, or group by day or hour.',
+    );
   }
-  const { model = null, limit = DEFAULT_LIMIT, cursor } = query;
-  const page = await usageByDayAndSplit(source, range, { splitBy, model, limit, cursor }, sliceRuns);
-  const items = page.groups.map((group) => ({ ...groupJson(group), split: group.split }));
+  const page = await usageByTimeAndSplit(source, range, { groupBy, splitBy, model, limit, cursor }, sliceRuns);
+  const items = page.groups.map((group) => ({ ...groupJson(group, byModel), split: group.split }));
   return { groupBy, ...period, items, nextCursor: page.nextCursor };
 }
 
@@ -71,7 +77,11 @@ async function pageOfGroups(source: UsageSource, range: UsageRange, query: Summa
   return { groups: shown, nextCursor: more ? encodeCursor({ createdAt: 0, id: position }) : null };
 }
 
-const groupJson = ({ key, runs, usage, charged }: UsageGroup) => ({ key, runs, usage: usageJson(usage), charged });
+/** A group as an answer has it. `byModel`: it adds up models, not runs. */
+export function groupJson({ key, runs, ended, usage, charged, measures }: UsageGroup, byModel: boolean) {
+  const { cost, ...measured } = readMeasures(measures, ended, byModel);
+  return { key, runs, ...measured, usage: usageJson(usage), charged, cost: costJson(cost) };
+}
 
 type GroupCursor = Pick<UsageGroup, 'key' | 'newestRunId'>;
 

@@ -39,6 +39,8 @@ export interface UsageHoursTable {
   charged_tokens: number;
   charged_credits: number;
   newest_run_id: string;
+  /** `Measures`. */
+  measures_json: Generated<string>;
 }
 
 /**
@@ -56,6 +58,8 @@ export interface MemberUsageColumns {
   charged_tokens: Generated<number>;
   charged_credits: Generated<number>;
   newest_run_id: Generated<string>;
+  /** `Measures`. */
+  measures_json: Generated<string>;
 }
 
 /** How far the sweep has added runs of earlier versions to the rollups. It has one row, which is deleted after the last run. */

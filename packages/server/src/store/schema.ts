@@ -225,7 +225,10 @@ export interface RunsTable {
   cached_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
+  /** `ModelUsage`s. */
   by_model_json: string;
+  /** The currency for the costs in `by_model_json`. Null if the run has no cost. */
+  currency: Generated<string | null>;
   charged_runs: number | null;
   charged_tokens: number | null;
   charged_credits: number | null;

@@ -7,8 +7,9 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AgencyWarning } from './agency-warning.tsx';
 import './integrations.css';
+import { ConnectPanel } from './connect-panel.tsx';
+import { OverviewPanel } from './overview-panel.tsx';
 import { SettingsPanel } from './settings-panel.tsx';
-import { UseItPanel } from './use-it-panel.tsx';
 
 const FROM = '/signed-in/integrations/$integration';
 
@@ -61,10 +62,11 @@ export function IntegrationPage() {
           // Another integration has other settings in the same form.
           key={id}
           label="Parts of the integration"
-          value={tab === 'settings' ? tab : 'use'}
-          onChange={(value) => void navigate({ search: value === 'settings' ? { tab: value } : {}, replace: true })}
+          value={tab === 'settings' || tab === 'connect' ? tab : 'overview'}
+          onChange={(value) => void navigate({ search: value === 'overview' ? {} : { tab: value }, replace: true })}
           tabs={[
-            { id: 'use', title: 'Use it', content: <UseItPanel integration={integration} /> },
+            { id: 'overview', title: 'Overview', content: <OverviewPanel integration={integration} /> },
+            { id: 'connect', title: 'Connect', content: <ConnectPanel integration={integration} /> },
             { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
           ]}
         />

@@ -12,6 +12,7 @@ import { Page } from '../../ui/page.tsx';
 import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunFilters, type RunSearch } from './run-filters.tsx';
+import { RunHistogram } from './run-histogram.tsx';
 import { getDuration, isActive, toStatus } from './run-state.ts';
 import { useTick } from './use-tick.ts';
 import './runs.css';
@@ -92,6 +93,11 @@ export function RunsPage() {
         search={search}
         onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
         onClear={() => void navigate({ search: {}, replace: true })}
+      />
+      <RunHistogram
+        integration={integration}
+        search={search}
+        onChoose={(times) => void navigate({ search: changedSearch(times), replace: false, resetScroll: false })}
       />
       <DataTable
         what="runs"

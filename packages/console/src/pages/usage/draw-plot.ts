@@ -15,6 +15,8 @@ interface Plot {
   readonly style: PlotStyle;
   readonly days: readonly string[];
   readonly series: readonly Series[];
+  /** A line is drawn before each of these days. */
+  readonly marks: readonly number[];
   readonly colours: PlotColours;
   readonly font: string;
   readonly width: number;
@@ -39,12 +41,13 @@ function sums(series: readonly Series[]): (number | null)[][] {
 }
 
 /** Returns an empty text beside the days. */
-function shortDayAt(days: readonly string[], index: number): string {
+function shortDayAt({ days, style: { formatSlotAxis = formatShortDay } }: Plot, index: number): string {
   const day = days[index];
-  return day === undefined ? '' : formatShortDay(day);
+  return day === undefined ? '' : formatSlotAxis(day);
 }
 
 const DAY_STEPS = [1, 2, 3, 7, 14, 28, 56, 112];
+const HOUR_STEPS = [1, 2, 3, 6, 12, 24, 48, 96];
 
 /** What is drawn of each series, in the order in which it is drawn. */
 function toLayers({ series, colours, style }: Plot): {
@@ -74,9 +77,25 @@ function toLayers({ series, colours, style }: Plot): {
   return { values, layers };
 }
 
+/** Draws a dashed line at the beginning of each day that is marked. */
+function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly number[], colour: string): void {
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = uPlot.pxRatio;
+  ctx.setLineDash([4 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+  for (const day of marks) {
+    const x = Math.round(valToPos(day - 0.5, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 /** Makes a plot by day. The axes are the numbers of the days, because each day has the same width. */
 export function drawPlot(element: HTMLElement, plot: Plot): uPlot {
-  const { days, colours, font, width, height, onArea, style } = plot;
+  const { days, colours, font, width, height, onArea, style, marks } = plot;
   const axis = { stroke: colours.text, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
   const { values, layers } = toLayers(plot);
   return new uPlot(
@@ -90,6 +109,7 @@ export function drawPlot(element: HTMLElement, plot: Plot): uPlot {
         drawClear: [
           ({ bbox: { left, width } }) => onArea({ left: left / uPlot.pxRatio, width: width / uPlot.pxRatio }),
         ],
+        draw: [(drawn) => drawMarks(drawn, marks, colours.text)],
       },
       scales: {
         x: { time: false, range: [-0.5, days.length - 0.5] },
@@ -101,8 +121,8 @@ export function drawPlot(element: HTMLElement, plot: Plot): uPlot {
           grid: { show: false },
           space: 64,
           size: 32,
-          incrs: DAY_STEPS,
-          values: (_, splits) => splits.map((split) => shortDayAt(days, split)),
+          incrs: style.formatSlot === undefined ? DAY_STEPS : HOUR_STEPS,
+          values: (_, splits) => splits.map((split) => shortDayAt(plot, split)),
         },
         {
           ...axis,

@@ -44,10 +44,12 @@ function toSeries(items: readonly Day[], days: readonly string[]): readonly Seri
 interface LatencyReportProps {
   readonly integration: string;
   readonly filters: UsageFilters;
+  readonly marks: readonly number[];
+  readonly onChoose: (day: string) => void;
 }
 
 /** How long completed runs took, by day: the median, and the time that 95 of 100 runs did not exceed. */
-export function LatencyReport({ integration, filters }: LatencyReportProps) {
+export function LatencyReport({ integration, filters, marks, onChoose }: LatencyReportProps) {
   const { data, error, refetch } = useQuery(latencyQuery(integration, filters));
   const { from, to } = filters.period;
   const days = useMemo(() => toDays({ from, to }), [from, to]);
@@ -75,6 +77,8 @@ export function LatencyReport({ integration, filters }: LatencyReportProps) {
             series={series}
             getName={({ key }) => key ?? ''}
             style={LINES}
+            marks={marks}
+            onChoose={onChoose}
           />
           <UsageTable
             caption={caption}

@@ -6,6 +6,9 @@ export interface PlotStyle {
   readonly format: (value: number) => string;
   /** Short, for the axis. */
   readonly formatAxis: (value: number) => string;
+  /** For what a bar stands for; a day unless it is given. */
+  readonly formatSlot?: (slot: string) => string;
+  readonly formatSlotAxis?: (slot: string) => string;
 }
 
 /** The position of the bars in the plot, in pixels of CSS. */

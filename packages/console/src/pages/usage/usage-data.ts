@@ -6,7 +6,7 @@ import { type Period, periodTimes } from './usage-period.ts';
 export type UsageItem = UsageSummary['items'][number];
 export type Unit = keyof UsageItem['charged'];
 
-export const MEASURES = ['tokens', 'runs', 'charge'] as const;
+export const MEASURES = ['cost', 'tokens', 'runs', 'failed', 'charge'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 export const SPLITS = ['member', 'agent', 'model'] as const;
@@ -53,6 +53,33 @@ export const usageQuery = (apiIntegrationId: string, filters: UsageFilters, spli
     staleTime: 30_000,
   });
 
+/** One item for each day and each value of the split. */
+export const partsQuery = (apiIntegrationId: string, filters: UsageFilters, splitBy: 'error' | 'agencyVersion') =>
+  queryOptions({
+    queryKey: ['usage', apiIntegrationId, filters, splitBy],
+    queryFn: ({ signal }) => {
+      const { period, member, agent, model } = filters;
+      const input = { apiIntegrationId, groupBy: 'day' as const, splitBy, limit: 200, ...periodTimes(period) };
+      return Array.fromAsync(api().usage.summary({ ...input, consumerId: member, agent, model }, { signal }));
+    },
+    staleTime: 30_000,
+  });
+
+/** The days on which runs of another version of the agency began, as indexes. */
+export function findChanges(items: readonly UsageItem[], days: readonly string[]): readonly number[] {
+  const byDay = Map.groupBy(items, ({ key }) => key);
+  const marks: number[] = [];
+  let known: ReadonlySet<string> | null = null;
+  for (const [index, day] of days.entries()) {
+    const used = (byDay.get(day) ?? []).flatMap(({ split }) => split ?? []);
+    if (used.length === 0) continue;
+    const before: ReadonlySet<string> | null = known;
+    if (before !== null && used.some((version) => !before.has(version))) marks.push(index);
+    known = new Set(used);
+  }
+  return marks;
+}
+
 /** The agents or models that have usage in the period: a filter's choices. */
 export const usedNamesQuery = (apiIntegrationId: string, period: Period, groupBy: 'agent' | 'model') =>
   queryOptions({
@@ -74,7 +101,18 @@ export interface Series {
   readonly total: number;
 }
 
+/** The days without a cost have a run whose model has no price, or several currencies. They are left out. */
+export function sumCosts(items: readonly UsageItem[]) {
+  const costs = items.flatMap(({ cost }) => cost ?? []);
+  const currency = costs.at(0)?.currency;
+  if (currency === undefined || costs.some((one) => one.currency !== currency)) return { cost: null, missingDays: 0 };
+  const amount = costs.reduce((sum, one) => sum + one.amount, 0);
+  return { cost: { amount, currency }, missingDays: items.length - costs.length };
+}
+
 export function getAmount(item: UsageItem, measure: Measure, unit: Unit | null): number {
+  if (measure === 'cost') return item.cost?.amount ?? 0;
+  if (measure === 'failed') return item.failed;
   if (measure === 'runs') return item.runs;
   return measure === 'tokens' || unit === null ? item.usage.total_tokens : item.charged[unit];
 }

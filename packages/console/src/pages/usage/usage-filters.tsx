@@ -15,16 +15,18 @@ interface UsageFiltersFormProps {
   readonly filters: UsageFilters;
   readonly measure: string;
   readonly splitBy: string;
-  /** False if the integration has no allowances. */
-  readonly hasCharge: boolean;
+  /** The measures that the integration has, the first one first. */
+  readonly measures: readonly string[];
   readonly isFiltered: boolean;
   readonly onChange: (changed: UsageSearch) => void;
   readonly onClear: () => void;
 }
 
 const MEASURE_CHOICES = [
+  { value: 'cost', label: 'Cost' },
   { value: 'tokens', label: 'Tokens' },
   { value: 'runs', label: 'Runs' },
+  { value: 'failed', label: 'Failed runs' },
   { value: 'charge', label: 'Charge' },
 ];
 
@@ -37,16 +39,16 @@ const SPLIT_CHOICES = [
 
 /** What the page shows. Every change is in the address. */
 export function UsageFiltersForm(props: UsageFiltersFormProps) {
-  const { integration, filters, measure, splitBy, hasCharge, isFiltered, onChange, onClear } = props;
+  const { integration, filters, measure, splitBy, measures, isFiltered, onChange, onClear } = props;
   const { period, member, agent, model } = filters;
   return (
     <search className="usage-filters" aria-label="Filters">
       <SelectField
         label="Measure"
         name="measure"
-        choices={MEASURE_CHOICES.filter(({ value }) => hasCharge || value !== 'charge')}
+        choices={MEASURE_CHOICES.filter(({ value }) => measures.includes(value))}
         value={measure}
-        onChange={(value) => onChange({ measure: value === 'tokens' ? '' : value })}
+        onChange={(value) => onChange({ measure: value === measures[0] ? '' : value })}
       />
       <SelectField
         label="Split by"

@@ -25,6 +25,13 @@ export function readPeriod(from: string | undefined, to: string | undefined, now
   return { from: isDay(from) ? from : toDay(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS), to: last };
 }
 
+/** Periods that people ask for often. */
+export function presetPeriods(nowMs = Date.now()): readonly (Period & { readonly title: string })[] {
+  const to = toDay(nowMs);
+  const lastDays = (days: number) => ({ title: `${days} days`, from: toDay(nowMs - (days - 1) * DAY_MS), to });
+  return [lastDays(7), lastDays(30), lastDays(90), { title: 'This month', from: `${to.slice(0, 8)}01`, to }];
+}
+
 /** Returns what is wrong with a period; null if it can be shown. */
 export function periodError({ from, to }: Period): InputError | null {
   if (from > to) return new InputError('The first day is after the last day. Choose an earlier day in From.');
@@ -33,6 +40,9 @@ export function periodError({ from, to }: Period): InputError | null {
   }
   return null;
 }
+
+/** A day as times: from its beginning to that of the next. */
+export const dayTimes = (day: string) => periodTimes({ from: day, to: day });
 
 /** The period as times: the API includes the first and leaves out the last. */
 export const periodTimes = ({ from, to }: Period) => ({

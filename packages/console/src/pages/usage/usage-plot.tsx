@@ -17,11 +17,17 @@ interface UsagePlotProps {
   readonly getName: (series: Series) => string;
   /** Stacked bars of numbers unless it is given. */
   readonly style?: PlotStyle;
+  /** The days on which a new version of the agency was used first. */
+  readonly marks?: readonly number[];
+  /** Called with the day that was clicked, or chosen with Enter. */
+  readonly onChoose?: (day: string) => void;
+  readonly heightPx?: number;
 }
 
 const BARS: PlotStyle = { isStacked: true, format: formatNumber, formatAxis: formatCompact };
 
 const HEIGHT_PX = 280;
+const NO_MARKS: readonly number[] = [];
 
 /** A canvas knows no variables of CSS, so it takes the colours that the legend has. */
 function listColours(figure: HTMLElement, plot: HTMLElement): PlotColours {
@@ -36,7 +42,8 @@ function listColours(figure: HTMLElement, plot: HTMLElement): PlotColours {
 }
 
 /** Bars or lines by day, with a legend. It is drawn again when its width or the colour scheme changes. */
-export function UsagePlot({ label, days, series, getName, style = BARS }: UsagePlotProps) {
+export function UsagePlot(props: UsagePlotProps) {
+  const { label, days, series, getName, style = BARS, marks = NO_MARKS, onChoose, heightPx = HEIGHT_PX } = props;
   const figure = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const [area, setArea] = useState<PlotArea | null>(null);
@@ -51,12 +58,12 @@ export function UsagePlot({ label, days, series, getName, style = BARS }: UsageP
       const colours = listColours(outer, element);
       const width = element.clientWidth;
       const font = `12px ${fontFamily}`;
-      plot = drawPlot(element, { style, days, series, colours, font, width, height: HEIGHT_PX, onArea: setArea });
+      plot = drawPlot(element, { style, days, series, marks, colours, font, width, height: heightPx, onArea: setArea });
     };
     draw();
     const resize = new ResizeObserver(() => {
       if (plot !== null && plot.width !== element.clientWidth) {
-        plot.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+        plot.setSize({ width: element.clientWidth, height: heightPx });
       }
     });
     resize.observe(element);
@@ -67,34 +74,34 @@ export function UsagePlot({ label, days, series, getName, style = BARS }: UsageP
       resize.disconnect();
       plot?.destroy();
     };
-  }, [days, series, style]);
-  const { day, handlers } = useChosenDay(days.length, area);
+  }, [days, series, style, marks, heightPx]);
+  const choose = (index: number) => onChoose?.(days[index] ?? '');
+  const { day, handlers } = useChosenDay(days.length, area, choose);
   const last = days.length - 1;
   return (
     <figure ref={figure} className="card plot">
       <div
-        className="plot-frame"
+        className={onChoose === undefined ? 'plot-frame' : 'plot-frame plot-clickable'}
         role="slider"
         tabIndex={0}
-        aria-label={label}
+        aria-label={onChoose === undefined ? label : `${label} Enter shows the runs.`}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={day ?? last}
-        aria-valuetext={dayText({ days, series, getName, day: day ?? last, style })}
+        aria-valuetext={dayText({ days, series, getName, day: day ?? last, style, marks })}
         {...handlers}
       >
-        <div ref={frame} className="plot-canvas" style={{ height: HEIGHT_PX }} aria-hidden="true" />
-        {day !== null && area !== null && (
-          <DayValues days={days} series={series} getName={getName} day={day} area={area} style={style} />
-        )}
+        <div ref={frame} className="plot-canvas" style={{ height: heightPx }} aria-hidden="true" />
+        {day !== null && area !== null && <DayValues {...{ days, series, getName, day, area, style, marks }} />}
       </div>
       <UsageLegend series={series} getName={getName} style={style} />
+      {marks.length > 0 && <p className="small muted">A dashed line: another version of the agency was used.</p>}
     </figure>
   );
 }
 
 /** The day whose values are shown: at the pointer, or chosen with the keys while the plot has the focus. */
-function useChosenDay(count: number, area: PlotArea | null) {
+function useChosenDay(count: number, area: PlotArea | null, choose: (day: number) => void) {
   const [chosen, setDay] = useState<number | null>(null);
   // Another period may have fewer days.
   const day = chosen === null ? null : Math.min(chosen, count - 1);
@@ -107,6 +114,7 @@ function useChosenDay(count: number, area: PlotArea | null) {
     const from = day ?? count;
     const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: count - 1 }[event.key];
     if (event.key === 'Escape') setDay(null);
+    if (event.key === 'Enter' && day !== null) choose(day);
     if (to === undefined) return;
     // The page would scroll.
     event.preventDefault();
@@ -119,6 +127,7 @@ function useChosenDay(count: number, area: PlotArea | null) {
       onPointerDown: pointAt,
       // A finger leaves when it is lifted. Its values stay until the person touches something else.
       onPointerLeave: ({ pointerType }: PointerEvent) => pointerType === 'mouse' && setDay(null),
+      onClick: () => day !== null && choose(day),
       onKeyDown: press,
       onFocus: () => setDay((before) => before ?? count - 1),
       onBlur: () => setDay(null),

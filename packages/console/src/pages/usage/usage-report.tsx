@@ -1,10 +1,12 @@
 import { useCallback, useMemo } from 'react';
-import { formatDay } from '../../lib/format.ts';
+import { formatCompact, formatCost, formatDay } from '../../lib/format.ts';
+import type { PlotStyle } from './plot-style.ts';
 import {
   getAmount,
   getSeries,
   type Measure,
   type Series,
+  sumCosts,
   type Unit,
   type Usage,
   type UsageItem,
@@ -19,16 +21,24 @@ interface UsageReportProps {
   readonly measure: Measure;
   /** Null if the integration has no allowances, and so no charge. */
   readonly unit: Unit | null;
+  readonly marks: readonly number[];
+  readonly onChoose: (day: string) => void;
 }
 
 /** Totals, a plot, and the plot's table. */
-export function UsageReport({ usage, measure, unit }: UsageReportProps) {
+export function UsageReport({ usage, measure, unit, marks, onChoose }: UsageReportProps) {
   const { period, split, days: items, parts } = usage;
   const { from, to } = period;
   const days = useMemo(() => toDays({ from, to }), [from, to]);
   const amount = useCallback((item: UsageItem) => getAmount(item, measure, unit), [measure, unit]);
   const series = useMemo(() => getSeries(parts, days, amount), [parts, days, amount]);
-  const title = { tokens: 'Tokens', runs: 'Runs', charge: `Charge in ${unit}` }[measure];
+  const titles = { cost: 'Cost', tokens: 'Tokens', runs: 'Runs', failed: 'Failed runs', charge: `Charge in ${unit}` };
+  const title = titles[measure];
+  const currency = sumCosts(items).cost?.currency ?? null;
+  const style = useMemo(
+    () => (measure === 'cost' && currency !== null ? costStyle(currency) : undefined),
+    [measure, currency],
+  );
   const getName = useCallback(
     ({ key }: Series) => {
       if (key !== null) return key;
@@ -42,7 +52,11 @@ export function UsageReport({ usage, measure, unit }: UsageReportProps) {
   return (
     <>
       <UsageTotals items={items} unit={unit} />
-      <UsagePlot label={`${caption}. The table has the same values.`} days={days} series={series} getName={getName} />
+      <UsagePlot
+        label={`${caption}. The table has the same values.`}
+        {...{ days, series, getName, marks, onChoose }}
+        {...(style !== undefined && { style })}
+      />
       <UsageTable
         caption={caption}
         days={days}
@@ -51,6 +65,7 @@ export function UsageReport({ usage, measure, unit }: UsageReportProps) {
             ? plainColumns(items, days, unit)
             : splitColumns(series, getSeries(items, days, amount), getName)
         }
+        {...(split !== null && style !== undefined && { format: style.format })}
       />
       {split === 'model' && (
         <p className="small muted">A run that calls several models counts for each of them, and once in the sums.</p>
@@ -58,6 +73,11 @@ export function UsageReport({ usage, measure, unit }: UsageReportProps) {
     </>
   );
 }
+
+const costStyle = (currency: string): PlotStyle => {
+  const format = (amount: number) => formatCost({ amount, currency });
+  return { isStacked: true, format, formatAxis: formatCompact };
+};
 
 /** All measures of each day. */
 function plainColumns(items: readonly UsageItem[], days: readonly string[], unit: Unit | null) {
@@ -71,6 +91,7 @@ function plainColumns(items: readonly UsageItem[], days: readonly string[], unit
     column('Input tokens', ({ usage }) => usage.input_tokens, true),
     column('Output tokens', ({ usage }) => usage.output_tokens, true),
     ...(unit === null ? [] : [column('Charge', ({ charged }) => charged[unit])]),
+    ...(items.some(({ cost }) => cost !== null) ? [column('Cost', ({ cost }) => cost?.amount ?? 0)] : []),
   ];
 }
 

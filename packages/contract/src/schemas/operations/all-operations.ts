@@ -6,6 +6,7 @@ import * as completion from './completion.ts';
 import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
+import * as overview from './overview.ts';
 import * as questions from './questions.ts';
 import * as runs from './runs.ts';
 import * as schedules from './schedules.ts';
@@ -24,6 +25,7 @@ export const operations = {
   ...questions,
   ...schedules,
   ...usage,
+  ...overview,
   ...integrations,
   ...webhooks,
   ...accounts,

@@ -51,13 +51,13 @@ export const summariseUsage = operation({
   operationId: 'summariseUsage',
   method: 'GET',
   path: `${integrationPath}/usage/summary`,
-  summary: 'Add up usage by day, member, agent or model',
+  summary: 'Add up usage by hour, day, member, agent or model',
   description:
     'The group with the newest run is first. Adjustments are left out. With `groupBy=model`, a run that called several models counts in the group ' +
     'of each, and a run that called none counts in no group. `charged` has the charge in each unit, regardless of the ' +
-    'unit of the integration. With `groupBy=day` and `splitBy`, each day has an item for each of the ten members, agents or ' +
-    'models that used the most tokens (`total_tokens`; if equal, runs) in the whole period, and one item with `split` null for ' +
-    'all others; items without runs are left out. The newest day is first, and within it the largest. The filters are ' +
+    'unit of the integration. With `splitBy`, each day or hour has an item for each of the ten members, agents, models, error ' +
+    'codes or hashes of agencies that used the most tokens (`total_tokens`; if equal, runs) in the whole period, and one item with ' +
+    '`split` null for all others; items without runs are left out. The newest is first, and within it the largest. The filters are ' +
     'combined: a run counts if it matches all.',
   tags: ['Usage'],
   auth: true,
@@ -83,7 +83,20 @@ export const summariseUsage = operation({
       groupBy: 'day',
       from: '2030-01-01T00:00:00.000Z',
       to: null,
-      items: [{ key: '2030-01-01', split: 'user-42', runs: 1, usage, charged: { runs: 1, tokens: 17, credits: 0 } }],
+      items: [
+        {
+          key: '2030-01-01',
+          split: 'user-42',
+          runs: 1,
+          failed: 0,
+          cancelled: 0,
+          usage,
+          charged: { runs: 1, tokens: 17, credits: 0 },
+          cost: { amount: 0.000475, currency: 'EUR' },
+          durationMs: { p50: 2100, p95: 2100 },
+          firstTokenMs: { p50: 380, p95: 380 },
+        },
+      ],
       nextCursor: null,
     }),
   },

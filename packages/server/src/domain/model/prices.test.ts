@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { getCredits, withCredits } from './prices.ts';
+import { getCredits, type Prices, withPrices } from './prices.ts';
 
 const MICRO = 1_000_000;
 const tokens = (inputTokens: number, cachedTokens = 0, outputTokens = 0) => ({
@@ -44,20 +44,24 @@ test('prices the end for any number that a provider reports', () => {
 
 test('each model of a run has its own price, and without a price it costs nothing', () => {
   const used = { requestCount: 1, reasoningTokens: 0, credits: 0, ...tokens(10) };
-  const prices = new Map([
+  const models: Prices['models'] = new Map([
     ['a/dear', { input: MICRO * MICRO, cachedInput: 0, output: 0 }],
     ['a/cheap', { input: 1, cachedInput: 0, output: 0 }],
+    ['a/rounded', { input: 150_000, cachedInput: 0, output: 0 }],
   ]);
-  const priced = withCredits(
-    ['a/dear', 'a/cheap', 'a/unknown'].map((model) => ({ model, ...used })),
-    prices,
-  );
+  const priced = (currency: string | null) =>
+    withPrices(
+      [...models.keys(), 'a/unknown'].map((model) => ({ model, ...used })),
+      { currency, models },
+    );
+  const credits = [10, 1, 1, 0];
   assert.deepEqual(
-    priced.map(({ model, credits }) => [model, credits]),
-    [
-      ['a/dear', 10],
-      ['a/cheap', 1],
-      ['a/unknown', 0],
-    ],
+    priced(null).map((one) => [one.credits, one.cost]),
+    credits.map((amount) => [amount, undefined]),
+  );
+  // 10 tokens at 0.15 for a million are 1.5 millionths.
+  assert.deepEqual(
+    priced('EUR').map((one) => [one.credits, one.cost]),
+    [10_000_000, 0, 2, undefined].map((cost, at) => [credits[at], cost]),
   );
 });

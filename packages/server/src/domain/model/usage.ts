@@ -2,10 +2,12 @@ import { addUsage, NO_USAGE, type Usage } from '@runwire/models';
 
 export { addUsage, BYTES_A_TOKEN, estimateTokens, IMAGE_TEXT_BYTES, NO_USAGE, type Usage } from '@runwire/models';
 
-/** One model's usage in a run. `credits` is the charge, set at the end at the current prices. */
+/** One model's usage in a run. `credits` and `cost` are set at the end at the current prices. */
 export interface ModelUsage extends Usage {
   readonly model: string;
   readonly credits: number;
+  /** In the currency's millionths. Absent if there was no currency, or no price for this model. */
+  readonly cost?: number;
 }
 
 interface UsageRow {

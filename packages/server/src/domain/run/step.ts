@@ -1,5 +1,6 @@
 import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
+import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
@@ -55,6 +56,8 @@ export interface StepOutcome {
    * version made the step.
    */
   readonly firstTokenMs?: number;
+  /** Absent without a currency, without a price for the model, and if an earlier version made the step. */
+  readonly cost?: Cost;
   /** How often models were asked for the step, also without an answer. Absent if once. */
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */

@@ -1,3 +1,4 @@
+import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 
 /** A model or tool call that gave no result. */
@@ -19,6 +20,8 @@ export interface UnfinishedCall {
   readonly tries?: number;
   /** See `StepOutcome.firstTokenMs`. */
   readonly firstTokenMs?: number;
+  /** See `StepOutcome.cost`. */
+  readonly cost?: Cost;
   readonly startedAt: number;
 }
 

@@ -207,6 +207,7 @@ const END = {
     onlyStepJson: null,
     clientToolsJson: null,
     firstTokenMs: null,
+    currency: null,
     lastEventId: 2,
   },
   ...{ errorCode: null, errorMessage: null, requestCount: 1, inputTokens: 1, cachedTokens: 0, outputTokens: 1 },

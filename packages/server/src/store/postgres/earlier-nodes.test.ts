@@ -63,6 +63,7 @@ const END = {
   onlyStepJson: '["m",2,3,4,5]',
   clientToolsJson: null,
   firstTokenMs: null,
+  currency: null,
   lastEventId: 9,
   errorCode: null,
   errorMessage: null,
@@ -109,14 +110,15 @@ test('nodes of the version before keep the active runs right until they end', { 
     await ask(
       `insert into erasures (integration_id, erased_id, consumer_id, started_at) values ('i', 'erased_1', 'ann', 1)`,
     );
-    await ask(`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs, input_tokens)
-      values ('i', 'ann', 1, 1, 2, 0, 4, 7)`);
+    await ask(`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs, input_tokens,
+        measures_json) values ('i', 'ann', 1, 1, 2, 0, 4, 7, '{"failed":3}')`);
     await ask(`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits)
       select integration_id, 'erased_1', day, runs, tokens, credits from usage_days where consumer_id = 'ann'`);
     await ask(`delete from usage_days where consumer_id = 'ann'`);
-    assert.deepEqual(await ask('select consumer_id, tokens::int, ended_runs::int, input_tokens::int from usage_days'), [
-      { consumer_id: 'erased_1', tokens: 2, ended_runs: 4, input_tokens: 7 },
-    ]);
+    assert.deepEqual(
+      await ask('select consumer_id, tokens::int, ended_runs::int, input_tokens::int, measures_json from usage_days'),
+      [{ consumer_id: 'erased_1', tokens: 2, ended_runs: 4, input_tokens: 7, measures_json: '{"failed": 3}' }],
+    );
 
     // The first person of an owner is what the version before writes of the owner.
     const people = () => ask('select person_id, owner_id, email, role from people');

@@ -19,6 +19,8 @@ export interface DaySum extends UsedAmounts {
   charged_model_runs: number | string;
   charged_tokens: number | string;
   charged_credits: number | string;
+  /** `Measures` as JSON, several with commas between them. */
+  measures: string;
 }
 
 const SUMS = ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS];
@@ -30,15 +32,17 @@ export const sumDays = (integrationId: IntegrationId, from: number, to: number) 
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
   return raw<DaySum>(
     db,
-    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id, ${sumColumns(SUMS)} from usage_hours
+    sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id,
+        string_agg(measures_json, ',') as measures, ${sumColumns(SUMS)} from usage_hours
       where integration_id = ${integrationId} and hour >= ${from * HOURS_A_DAY} and hour < ${to * HOURS_A_DAY}
       group by ${day}, agent, model, has_member`,
   );
 };
 
 export interface RollupBounds {
-  /** The first hour that has sums. */
+  /** The first and the last hour that have sums. */
   first_hour: number | null;
+  last_hour: number | null;
   /** The admission of the oldest run that is not part of the rollups. */
   oldest_uncounted: number | null;
 }
@@ -48,6 +52,7 @@ export const rollupBounds = (integrationId: IntegrationId) => (db: Kysely<Schema
     db,
     sql<RollupBounds>`select
       (select min(hour) from usage_hours where integration_id = ${integrationId}) as first_hour,
+      (select max(hour) from usage_hours where integration_id = ${integrationId}) as last_hour,
       (select min(created_at) from runs where run_id in ${uncountedIds(db, integrationId)}) as oldest_uncounted`,
   );
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/model/usage.ts';
+import { addMeasuresJson } from '../../domain/run/measures.ts';
 import type { RunEndStatus } from '../../domain/run/run-state.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
@@ -29,6 +30,8 @@ export interface HourAmounts extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
+  /** `Measures`. */
+  readonly measuresJson: string;
 }
 
 export type UsageHour = HourKey & HourAmounts;
@@ -47,6 +50,7 @@ const addHours = (a: UsageHour, b: UsageHour): UsageHour => ({
   chargedTokens: a.chargedTokens + b.chargedTokens,
   chargedCredits: a.chargedCredits + b.chargedCredits,
   newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
+  measuresJson: addMeasuresJson(a.measuresJson, b.measuresJson),
 });
 
 const added = (table: string, columns: readonly string[]) =>
@@ -60,6 +64,9 @@ const newestRun = (table: string) => {
   const stored = sql.ref(`${table}.newest_run_id`);
   return sql`newest_run_id = case when excluded.newest_run_id > ${stored} then excluded.newest_run_id else ${stored} end`;
 };
+
+const addedMeasures = (table: string) =>
+  sql`measures_json = add_measures(${sql.ref(`${table}.measures_json`)}, excluded.measures_json)`;
 
 /** The values of `AMOUNT_COLUMNS`. */
 const amounts = (p: Usage & Pick<HourAmounts, 'chargedRuns' | 'chargedTokens' | 'chargedCredits'>) =>
@@ -94,13 +101,13 @@ export const raiseUsageHour = statement(
     raw<never>(
       db,
       sql<never>`insert into usage_hours (integration_id, hour, node_id, agent, model, status, error_code, agency_version,
-          has_member, rerun, runs, model_runs, charged_model_runs, ${listColumns(AMOUNT_COLUMNS)}, newest_run_id)
+          has_member, rerun, runs, model_runs, charged_model_runs, ${listColumns(AMOUNT_COLUMNS)}, newest_run_id, measures_json)
         values (${p.integrationId}, ${p.hour}, ${p.nodeId}, ${p.agent}, ${p.model}, ${p.status}, ${p.errorCode},
           ${p.agencyVersion}, ${p.hasMember}, 0, ${p.runs}, ${p.modelRuns}, ${p.chargedModelRuns}, ${amounts(p)},
-          ${p.newestRunId})
+          ${p.newestRunId}, ${p.measuresJson})
         on conflict (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
         do update set ${added('usage_hours', ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS])},
-          ${newestRun('usage_hours')}`,
+          ${newestRun('usage_hours')}, ${addedMeasures('usage_hours')}`,
     ),
   {
     last: hourKey,
@@ -136,6 +143,8 @@ export interface MemberDay extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
+  /** `Measures`. */
+  readonly measuresJson: string;
 }
 
 const dayKey = (p: MemberDay) => JSON.stringify([p.integrationId, p.consumerId, p.day]);
@@ -147,12 +156,12 @@ export const raiseMemberDay = statement(
     raw<never>(
       db,
       sql<never>`insert into usage_days (integration_id, consumer_id, day, runs, tokens, credits, ended_runs,
-          ${listColumns(AMOUNT_COLUMNS)}, newest_run_id)
+          ${listColumns(AMOUNT_COLUMNS)}, newest_run_id, measures_json)
         values (${p.integrationId}, ${p.consumerId}, ${p.day}, ${p.runs}, ${p.tokens}, ${p.credits}, ${p.endedRuns},
-          ${amounts(p)}, ${p.newestRunId})
+          ${amounts(p)}, ${p.newestRunId}, ${p.measuresJson})
         on conflict (integration_id, consumer_id, day) do update set
           ${added('usage_days', ['runs', 'tokens', 'credits', 'ended_runs', ...AMOUNT_COLUMNS])},
-          ${newestRun('usage_days')}`,
+          ${newestRun('usage_days')}, ${addedMeasures('usage_days')}`,
     ),
   {
     last: dayKey,
@@ -187,11 +196,11 @@ export const addUsageDays = statement('add usage days', (db, p: Person & { reado
   return raw<never>(
     db,
     sql<never>`
-      insert into usage_days (integration_id, consumer_id, day, ${sums}, newest_run_id)
-      select integration_id, ${p.erasedId}, day, ${sums}, newest_run_id from usage_days
+      insert into usage_days (integration_id, consumer_id, day, ${sums}, newest_run_id, measures_json)
+      select integration_id, ${p.erasedId}, day, ${sums}, newest_run_id, measures_json from usage_days
       where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId}
       on conflict (integration_id, consumer_id, day) do update set
-        ${added('usage_days', DAY_SUMS)}, ${newestRun('usage_days')}`,
+        ${added('usage_days', DAY_SUMS)}, ${newestRun('usage_days')}, ${addedMeasures('usage_days')}`,
   );
 });
 

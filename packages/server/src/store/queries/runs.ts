@@ -68,6 +68,7 @@ export const finishRun = statement(
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
+      currency: string | null;
       chargedRuns: number;
       chargedTokens: number;
       chargedCredits: number;
@@ -88,6 +89,7 @@ export const finishRun = statement(
         error_code: p.errorCode,
         error_message: p.errorMessage,
         ...usageColumns(p),
+        currency: p.currency,
         charged_runs: p.chargedRuns,
         charged_tokens: p.chargedTokens,
         charged_credits: p.chargedCredits,
@@ -261,6 +263,7 @@ export const runColumns = [
   'runs.output_tokens',
   'runs.reasoning_tokens',
   'runs.by_model_json',
+  'runs.currency',
   'runs.unit',
   'runs.period_start',
   'runs.charged_runs',

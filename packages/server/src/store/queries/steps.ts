@@ -104,7 +104,7 @@ export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunI
   db
     .selectFrom('runs')
     .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])
-    .select(['reasoning_tokens', 'only_step_json'])
+    .select(['reasoning_tokens', 'only_step_json', 'by_model_json', 'currency'])
     .where('run_id', '=', p.runId),
 );
 

@@ -42,6 +42,9 @@ const COLUMNS = [
   'status',
   'error_code',
   'by_model_json',
+  'completed_at',
+  'first_token_ms',
+  'currency',
   ...AMOUNT_COLUMNS,
 ] as const;
 

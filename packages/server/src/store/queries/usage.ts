@@ -3,7 +3,7 @@ import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
 import { soughtId } from './sought-id.ts';
-import { CHARGE_COLUMNS, USAGE_COLUMNS } from './usage-columns.ts';
+import { AMOUNT_COLUMNS } from './usage-columns.ts';
 
 /** The runs of an integration that a summary adds up. */
 export interface UsageRange {
@@ -57,44 +57,27 @@ const sliceRuns = (db: Kysely<Schema>, slice: UsageSlice) =>
     .whereRef('runs.run_id', '=', 'slice.run_id')
     .where('slice.created_at', '>=', slice.fromMs ?? 0);
 
-const KEYS = { day: 'runs.day', consumer: 'runs.consumer_id', agent: 'runs.agent' } as const;
-export type UsageColumn = keyof typeof KEYS;
-
-/**
- * Sums up a slice's runs by one or two columns. PostgreSQL returns sums and counts as text. Each row has the oldest
- * run of the slice.
- */
-export function usageByColumns(slice: UsageSlice, groupBy: UsageColumn, splitBy: UsageColumn | null) {
-  const columns = splitBy === null ? [KEYS[groupBy]] : [KEYS[groupBy], KEYS[splitBy]];
-  return (db: Kysely<Schema>) =>
-    sliceRuns(db, slice)
-      .select((eb) => [
-        eb.ref(KEYS[groupBy]).as('key'),
-        sql<string | number | null>`${splitBy === null ? sql`null` : sql.ref(KEYS[splitBy])}`.as('split'),
-        eb.fn.countAll<number | string>().as('runs'),
-        eb.fn.max('runs.run_id').as('newest_run_id'),
-        ...USAGE_COLUMNS.map((column) => eb.fn.sum<number | string>(column).as(column)),
-        ...CHARGE_COLUMNS.map((column) => eb.fn.sum<number | string | null>(column).as(column)),
-        sql<number>`(select min(created_at) from slice)`.as('last_created_at'),
-        sql<string>`(select run_id from slice order by created_at, run_id limit 1)`.as('last_run_id'),
-      ])
-      .groupBy(columns);
-}
-
-/**
- * Reads a slice's runs with their usage by model, newest first. It is JSON text, which the two databases process
- * differently.
- */
-export function usageByModel(slice: UsageSlice) {
-  const columns = [
-    'day',
-    'consumer_id',
-    'agent',
-    'runs.run_id',
-    'runs.created_at',
-    'by_model_json',
-    'charged_runs',
-  ] as const;
-  return (db: Kysely<Schema>) =>
-    sliceRuns(db, slice).select(columns).orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc');
-}
+/** Reads a slice's runs, newest first, with what a summary adds up. */
+export const usageOfRuns = (slice: UsageSlice) => (db: Kysely<Schema>) =>
+  sliceRuns(db, slice)
+    .select([
+      sql<null>`null`.as('hour'),
+      'runs.day',
+      'runs.consumer_id',
+      'runs.agent',
+      sql<null>`null`.as('model'),
+      'runs.error_code',
+      'runs.agency_version',
+      sql<number>`1`.as('runs'),
+      'runs.run_id as newest_run_id',
+      sql<string>`''`.as('measures'),
+      'runs.by_model_json',
+      'runs.status',
+      'runs.created_at',
+      'runs.completed_at',
+      'runs.first_token_ms',
+      'runs.currency',
+      ...AMOUNT_COLUMNS.map((column) => `runs.${column}` as const),
+    ])
+    .orderBy('runs.created_at', 'desc')
+    .orderBy('runs.run_id', 'desc');

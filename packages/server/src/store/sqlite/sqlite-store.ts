@@ -10,6 +10,7 @@ import type { QueryOf, Reads, ScrubDepth, Store, Tx } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
 import { isFailedSync, translate, unavailable } from './errors.ts';
+import { defineFunctions } from './functions.ts';
 import { WriteGate } from './write-gate.ts';
 
 export interface SqliteStoreOptions {
@@ -356,7 +357,10 @@ export class SqliteStore implements Store {
 
 function open(path: string, readOnly: boolean): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly, timeout: 5000 });
-  if (!readOnly) database.exec('pragma journal_mode = wal');
+  if (!readOnly) {
+    database.exec('pragma journal_mode = wal');
+    defineFunctions(database);
+  }
   // The worker makes the checkpoints, each with a sync of the whole database.
   database.exec('pragma synchronous = full; pragma wal_autocheckpoint = 0; pragma temp_store = memory');
   return database;

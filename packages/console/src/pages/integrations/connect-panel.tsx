@@ -1,5 +1,5 @@
 import type { Integration } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { publicApiUrl } from '../../app/addresses.ts';
@@ -14,14 +14,14 @@ import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts';
 /** Used in the samples until a member is registered. */
 const SAMPLE_MEMBER = 'user-1';
 
-interface UseItPanelProps {
+interface ConnectPanelProps {
   readonly integration: Integration;
 }
 
 /** Programs that call the integration, ready to paste. */
-export function UseItPanel({
+export function ConnectPanel({
   integration: { apiIntegrationId, allowances, textOnly, compatibleApis },
-}: UseItPanelProps) {
+}: ConnectPanelProps) {
   const needsMember = allowances !== null;
   const { data, error, refetch } = useQuery({
     queryKey: ['first-member', apiIntegrationId],
@@ -38,12 +38,7 @@ export function UseItPanel({
   const compatible = compatibleSamples(input).filter(({ api }) => compatibleApis.some((name) => name === api));
   return (
     <div className="use-it">
-      <Sample title="Your key" code="export RUNWIRE_API_KEY='<your key>'" label="command that sets the key">
-        <p>
-          Create a key on the page <Link to="/keys">API keys</Link>. Keep it on your server: a page or an app gets
-          client tokens instead.
-        </p>
-      </Sample>
+      <KeySample integration={apiIntegrationId} />
       {needsMember && (
         <div className="notice">
           <strong>Every request names a member.</strong>
@@ -83,6 +78,43 @@ export function UseItPanel({
       </Sample>
       {compatible.length > 0 && <OtherClients samples={compatible} />}
     </div>
+  );
+}
+
+/** Sets the key for the samples: a new key, or the person's own. */
+function KeySample({ integration }: { readonly integration: string }) {
+  const client = useQueryClient();
+  const key = useMutation({
+    mutationFn: () => api().keys.create({ name: `Connect ${integration}`.slice(0, 200) }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['keys'] }),
+  });
+  const code = `export RUNWIRE_API_KEY='${key.data?.apiKey ?? '<your key>'}'`;
+  return (
+    <Sample title="Your key" code={code} label="command that sets the key">
+      {key.data === undefined ? (
+        <div className="stack-tight">
+          <p>
+            Create a key here, and all samples run as they are. Or use one of the page <Link to="/keys">API keys</Link>.
+          </p>
+          <div>
+            <button
+              type="button"
+              className="button"
+              aria-disabled={key.isPending}
+              onClick={() => !key.isPending && key.mutate()}
+            >
+              {key.isPending ? 'Creating…' : 'Create a key for the samples'}
+            </button>
+          </div>
+          {key.error !== null && <ErrorNotice error={key.error} />}
+        </div>
+      ) : (
+        <p>
+          This key is shown only now. Keep it on your server: a page or an app gets client tokens instead. Revoke it on
+          the page <Link to="/keys">API keys</Link>.
+        </p>
+      )}
+    </Sample>
   );
 }
 
