@@ -271,6 +271,10 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
     { path: `${chats}/chats`, marks: getMarks(NAMES) },
     { path: `${chats}/runs`, marks: getMarks(NAMES) },
     { path: `${chats}/runs?member=${encodeURIComponent(getId(FIRST.text))}`, marks: [FIRST.mark] },
+    { path: 'approvals', marks: CHATS.filter(({ isAsking }) => isAsking).flatMap(({ marks }) => marks) },
+    ...['runs', 'chats', 'usage'].map((tab) => ({
+      path: `${chats}/members/${encodeURIComponent(getId(FIRST.text))}?tab=${tab}`,
+    })),
     ...pages,
   ];
 }
@@ -291,6 +295,7 @@ async function stageFiles(api: ApiClient): Promise<readonly HostilePage[]> {
     { name: 'long.txt', content: LONG.text, type: 'text/plain', shown: LONG.mark },
     { name: 'null.txt', content: 'm-null a\u0000b', type: 'text/plain', shown: 'm-null a\u0000b' },
     { name: 'markdown.md', content: MARKDOWN, type: 'text/markdown', shown: 'm-html' },
+    { name: 'table.csv', content: `m-table,"${HTML.replaceAll('"', '""')}"\n`, type: 'text/csv', shown: HTML },
   ];
   for (const { name, content, type } of contents) await file(name, content, type);
   const page = (folder: string) => `integrations/${INTEGRATION}/files?folder=${encodeURIComponent(folder)}`;
