@@ -16,6 +16,9 @@ export interface SentAnswer {
   readonly runId: string;
 }
 
+/** The refusals of a second answer: if it comes later, and if it decides otherwise. */
+const ANSWERED = /^(question_not_pending|usage_request_id_reused)$/;
+
 interface ApprovalCardProps {
   readonly group: QuestionGroup;
   readonly integrationName: string;
@@ -32,7 +35,7 @@ export function ApprovalCard({ group, integrationName, onAnswered }: ApprovalCar
       api().questions.answer({ apiIntegrationId: integration, chatId, answers: [...answers] }),
     onSuccess: (run) => onAnswered({ integration, runId: run.runId }),
     onError: (refusal) => {
-      if (refusal instanceof RunwireError && refusal.code === 'question_not_pending') {
+      if (refusal instanceof RunwireError && ANSWERED.test(refusal.code)) {
         notify('The call was answered before, or a newer message arrived. The tab Answered shows who answered.');
       }
     },

@@ -21,10 +21,11 @@ export function OpenQuestions() {
     (signal) => api().questions.list({ state: 'open', limit: PAGE_QUESTIONS }, { signal }),
     { refetchMs: REFETCH_MS },
   );
-  const { data: integrations = [] } = useQuery(integrationsQuery);
+  const { data: integrations = [], isPending } = useQuery(integrationsQuery);
   const [sent, setSent] = useState<SentAnswer | null>(null);
   const { rows, isLoading, error, hasMore, isLoadingMore, loadMore, retry } = list;
-  if (isLoading) return <Loading what="questions" />;
+  // A name that arrives later would move the page.
+  if (isLoading || isPending) return <Loading what="questions" />;
   const names = new Map(integrations.map(({ apiIntegrationId, name }) => [apiIntegrationId, name ?? apiIntegrationId]));
   return (
     <div className="stack">

@@ -4,6 +4,7 @@ import { formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
 import { LongCode } from './parts.tsx';
+import './questions.css';
 
 /** What the form shows of a question. */
 type ShownQuestion = Pick<Question, 'questionId' | 'kind' | 'agent' | 'tool' | 'arguments'>;
