@@ -62,7 +62,9 @@ export const approvalVisits: readonly ConsoleVisit[] = [
       const change = card(page, corrected).getByRole('button', { name: 'Ask for a change' });
       await change.click();
       const reason = card(page, corrected).getByLabel('Reason (optional)');
-      const problem = await reason.evaluate((field) => (field as HTMLInputElement).validationMessage);
+      const problem = await reason.evaluate(
+        (field) => (field as unknown as { validationMessage: string }).validationMessage,
+      );
       expectEqual('a change without a reason', problem, 'Write what the agent must change.');
       await reason.fill('Pay back 50 only.');
       await change.click();
