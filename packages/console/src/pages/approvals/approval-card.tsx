@@ -16,7 +16,7 @@ export interface SentAnswer {
   readonly runId: string;
 }
 
-/** The refusals of a second answer: if it comes later, and if it decides otherwise. */
+/** The codes that refuse a second answer. */
 const ANSWERED = /^(question_not_pending|usage_request_id_reused)$/;
 
 interface ApprovalCardProps {
