@@ -297,14 +297,16 @@ async function stageFiles(api: ApiClient): Promise<readonly HostilePage[]> {
     { name: 'markdown.md', content: MARKDOWN, type: 'text/markdown', shown: 'm-html' },
     { name: 'table.csv', content: `m-table,"${HTML.replaceAll('"', '""')}"\n`, type: 'text/csv', shown: HTML },
   ];
-  for (const { name, content, type } of contents) await file(name, content, type);
+  // The list of the other folder is in view as a whole.
+  const folder = `${FOLDER}-contents`;
+  for (const { name, content, type } of contents) await file(name, content, type, folder);
   const page = (folder: string) => `integrations/${INTEGRATION}/files?folder=${encodeURIComponent(folder)}`;
-  const preview = (name: string) => `${page(FOLDER)}&file=${encodeURIComponent(`${FOLDER}/${name}`)}`;
+  const preview = (name: string, at = FOLDER) => `${page(at)}&file=${encodeURIComponent(`${at}/${name}`)}`;
   return [
     { path: page(FOLDER), texts: [...FOLDER_NAMES, ...FILE_NAMES] },
     ...FOLDER_NAMES.map((name) => ({ path: page(`${FOLDER}/${name}`), texts: [name, 'inner.txt'] })),
     ...FILE_NAMES.map((name) => ({ path: preview(name), texts: [name] })),
-    ...contents.map(({ name, shown }) => ({ path: preview(name), texts: [shown] })),
+    ...contents.map(({ name, shown }) => ({ path: preview(name, folder), texts: [shown] })),
   ];
 }
 

@@ -59,6 +59,8 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await status(page, /^1 member$/);
       await page.getByRole('link', { name: 'Greta Holm' }).waitFor();
       expectEqual('search in the address', new URL(page.url()).searchParams.get('q'), 'gret');
+      await page.getByLabel('Search').fill('tanak');
+      await page.getByRole('link', { name: 'Hiro Tanaka' }).waitFor();
       await page.reload();
       await status(page, /^1 member$/);
       await page.getByLabel('Search').fill('nobody has this name');

@@ -38,6 +38,7 @@ import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
 import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
+import * as wordsOfMembers from './migrations/0047-words-of-members.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -80,6 +81,7 @@ const MIGRATIONS = {
   '0041-answered-questions': answeredQuestions,
   '0042-unfinished-steps': unfinishedSteps,
   '0047-answers-by-time': answersByTime,
+  '0047-words-of-members': wordsOfMembers,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
