@@ -89,7 +89,6 @@ export const createPerson = operation({
   description: 'The person sets a password with the set-up link and then signs in to the console.',
   tags: ['Accounts'],
   auth: true,
-  returnsSecret: true,
   body: ref(CreatePersonRequest),
   example: {
     body: { email: 'bo@example.com', name: 'Bo', role: 'operator' },
