@@ -45,7 +45,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PX,
-    overscan: 6,
+    overscan: 8,
     scrollMargin: top,
   });
   const inView = virtualizer.getVirtualItems();
