@@ -308,6 +308,9 @@ CREATE TABLE "members" (
 );
 CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key", "consumer_id");
 CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key", "consumer_id");
+CREATE INDEX "members_by_word_2" on "members" ("integration_id", lower(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end), "created_at", "sort_key", "consumer_id") where case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end is not null;
+CREATE INDEX "members_by_word_3" on "members" ("integration_id", lower(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end), "created_at", "sort_key", "consumer_id") where case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end is not null;
+CREATE INDEX "members_by_word_4" on "members" ("integration_id", lower(case when instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') > 0 then substr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') + 1) end), "created_at", "sort_key", "consumer_id") where case when instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') > 0 then substr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') + 1) end is not null;
 CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
 
 CREATE TABLE "messages" (
@@ -1041,6 +1044,153 @@ create table "members" (
 );
 CREATE INDEX members_by_consumer_id ON members USING btree (integration_id, lower(consumer_id), created_at, sort_key);
 CREATE INDEX members_by_name_json ON members USING btree (integration_id, lower(name_json), created_at, sort_key);
+CREATE INDEX members_by_word_2 ON members USING btree (integration_id, lower(
+CASE
+    WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+    ELSE NULL::text
+END), created_at, sort_key, consumer_id) WHERE (
+CASE
+    WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+    ELSE NULL::text
+END IS NOT NULL);
+CREATE INDEX members_by_word_3 ON members USING btree (integration_id, lower(
+CASE
+    WHEN (instr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) > 0) THEN substr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, (instr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) + 1))
+    ELSE NULL::text
+END), created_at, sort_key, consumer_id) WHERE (
+CASE
+    WHEN (instr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) > 0) THEN substr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, (instr(
+    CASE
+        WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) + 1))
+    ELSE NULL::text
+END IS NOT NULL);
+CREATE INDEX members_by_word_4 ON members USING btree (integration_id, lower(
+CASE
+    WHEN (instr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) > 0) THEN substr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, (instr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) + 1))
+    ELSE NULL::text
+END), created_at, sort_key, consumer_id) WHERE (
+CASE
+    WHEN (instr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) > 0) THEN substr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, (instr(
+    CASE
+        WHEN (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) > 0) THEN substr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, (instr(
+        CASE
+            WHEN (instr(name_json, ' '::text) > 0) THEN substr(name_json, (instr(name_json, ' '::text) + 1))
+            ELSE NULL::text
+        END, ' '::text) + 1))
+        ELSE NULL::text
+    END, ' '::text) + 1))
+    ELSE NULL::text
+END IS NOT NULL);
 CREATE INDEX members_newest ON members USING btree (integration_id, created_at, sort_key);
 
 create table "messages" (

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { type Operation, operations } from '@runwire/contract/schemas';
 import { startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
@@ -147,48 +146,12 @@ test('files are compressed as the client accepts it', async () => {
 const DEMO = '/v2/integrations/demo';
 const LONG_TEXT = 'text '.repeat(400);
 
-test('long JSON answers to GET are compressed as the client accepts it', async () => {
-  const { authorization } = server.api;
-  for (const path of ['/openapi.json', '/v2/agencies']) {
-    const plain = await send(path, authorization);
-    assert.deepEqual([plain.headers['content-encoding'], plain.headers.vary], [undefined, 'Accept-Encoding']);
-    for (const encoding of ['br', 'gzip'] as const) {
-      const { headers, body } = await send(path, { ...authorization, 'accept-encoding': encoding });
-      assert.deepEqual([headers['content-encoding'], headers.vary], [encoding, 'Accept-Encoding'], path);
-      assert.equal(headers['content-length'], String(body.length));
-      assert.ok(body.length < plain.body.length / 2, `${path} has ${body.length} of ${plain.body.length} bytes`);
-      assert.ok(unpack[encoding](body).equals(plain.body));
-    }
-  }
-  const [get, head] = await Promise.all(
-    ['GET', 'HEAD'].map((method) => send('/openapi.json', { 'accept-encoding': 'gzip' }, method)),
-  );
-  for (const name of ['content-encoding', 'content-length', 'content-type', 'vary']) {
-    assert.equal(head?.headers[name], get?.headers[name], name);
-  }
-  const short = await send('/v2/me', { ...authorization, 'accept-encoding': 'gzip' });
-  assert.deepEqual([short.status, short.headers['content-encoding'], short.headers.vary], [200, undefined, undefined]);
-});
-
-const SECRETS = ['apiKey', 'setupLink', 'clientToken', 'uploadFields'];
-
-test('every operation that returns a secret is a POST, so the secret is not compressed', () => {
-  const returning = Object.values(operations as Record<string, Operation>).filter(({ example: { answer = {} } }) =>
-    Object.values(answer).some((body) => SECRETS.some((name) => Object.hasOwn(Object(body), name))),
-  );
-  assert.deepEqual(
-    returning.map(({ operationId, method }) => `${method} ${operationId}`).sort(),
-    ['createAgencyUpload', 'createApiKey', 'createClientToken', 'createOwner'].map((name) => `POST ${name}`),
-  );
-});
-
-test('answers to changes and files are not compressed, answers to pages of others are', async () => {
+test('answers to pages of others are compressed, and files are not', async () => {
   const { api } = server;
   const accepting = { 'accept-encoding': 'br, gzip', ...api.authorization };
   assert.equal((await api.put(`${DEMO}/members/ann`, {})).status, 201);
   assert.equal((await api.post(`${DEMO}/chats`, { chatId: 'long', consumerId: 'ann' })).status, 201);
-  const changed = await api.patch(`${DEMO}/chats/long`, { metadata: { note: LONG_TEXT } });
-  assert.deepEqual([changed.status, changed.headers.get('content-encoding')], [200, null]);
+  assert.equal((await api.patch(`${DEMO}/chats/long`, { metadata: { note: LONG_TEXT } })).status, 200);
   const minting = { consumerId: 'ann', can: ['read'], origins: ['https://app.example.com'] };
   const { body: minted } = await api.post(`${DEMO}/client_tokens`, minting);
   const { headers } = await send(`${DEMO}/chats/long`, {

@@ -47,6 +47,7 @@ const EARLIER = [
   // A constraint of PostgreSQL belongs to the column.
   'alter table nodes drop column generation',
   'alter table node_beats drop column stats_json',
+  ...[2, 3, 4].map((word) => `drop index members_by_word_${word}`),
   ...['runs_agent', 'members_newest', 'members_by_consumer_id', 'members_by_name_json'].map(
     (name) => `drop index ${name}`,
   ),

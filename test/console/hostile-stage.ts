@@ -271,6 +271,10 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
     { path: `${chats}/chats`, marks: getMarks(NAMES) },
     { path: `${chats}/runs`, marks: getMarks(NAMES) },
     { path: `${chats}/runs?member=${encodeURIComponent(getId(FIRST.text))}`, marks: [FIRST.mark] },
+    { path: 'approvals', marks: CHATS.filter(({ isAsking }) => isAsking).flatMap(({ marks }) => marks) },
+    ...['runs', 'chats', 'usage'].map((tab) => ({
+      path: `${chats}/members/${encodeURIComponent(getId(FIRST.text))}?tab=${tab}`,
+    })),
     ...pages,
   ];
 }
@@ -291,15 +295,18 @@ async function stageFiles(api: ApiClient): Promise<readonly HostilePage[]> {
     { name: 'long.txt', content: LONG.text, type: 'text/plain', shown: LONG.mark },
     { name: 'null.txt', content: 'm-null a\u0000b', type: 'text/plain', shown: 'm-null a\u0000b' },
     { name: 'markdown.md', content: MARKDOWN, type: 'text/markdown', shown: 'm-html' },
+    { name: 'table.csv', content: `m-table,"${HTML.replaceAll('"', '""')}"\n`, type: 'text/csv', shown: HTML },
   ];
-  for (const { name, content, type } of contents) await file(name, content, type);
+  // The list of the other folder is in view as a whole.
+  const folder = `${FOLDER}-contents`;
+  for (const { name, content, type } of contents) await file(name, content, type, folder);
   const page = (folder: string) => `integrations/${INTEGRATION}/files?folder=${encodeURIComponent(folder)}`;
-  const preview = (name: string) => `${page(FOLDER)}&file=${encodeURIComponent(`${FOLDER}/${name}`)}`;
+  const preview = (name: string, at = FOLDER) => `${page(at)}&file=${encodeURIComponent(`${at}/${name}`)}`;
   return [
     { path: page(FOLDER), texts: [...FOLDER_NAMES, ...FILE_NAMES] },
     ...FOLDER_NAMES.map((name) => ({ path: page(`${FOLDER}/${name}`), texts: [name, 'inner.txt'] })),
     ...FILE_NAMES.map((name) => ({ path: preview(name), texts: [name] })),
-    ...contents.map(({ name, shown }) => ({ path: preview(name), texts: [shown] })),
+    ...contents.map(({ name, shown }) => ({ path: preview(name, folder), texts: [shown] })),
   ];
 }
 

@@ -24,7 +24,7 @@ export async function fillSignIn(page: Page, { email, password }: Person): Promi
 
 /** Resolves when the page has the menu, which only people who are signed in have. Narrow pages show its button. */
 export async function signedIn(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^(Menu|Profile of .+)$/ }).waitFor();
+  await page.getByRole('button', { name: /^(Menu\b.*|Profile of .+)$/ }).waitFor();
 }
 
 /** Resolves when the page asks for e-mail and password. */

@@ -319,7 +319,7 @@ export interface ListMembersParameters {
    */
   apiIntegrationId: string;
   /**
-   * Only members whose `consumerId` or `name` begins with this text.
+   * Only members whose `consumerId`, or one of the first four words of whose `name`, begins with this text.
    */
   q?: string | undefined;
   /**

@@ -1,5 +1,6 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { agencyVisits, processFaultVisit } from './agencies.ts';
+import { approvalVisits } from './approvals.ts';
 import { chatVisits } from './chats.ts';
 import { clientVisit } from './client.ts';
 import { connectionVisits } from './connection.ts';
@@ -37,6 +38,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   integrations: integrationVisits,
   agencies: agencyVisits,
   playground: [...playgroundVisits, playgroundFiles, ...playgroundQuestionVisits],
+  approvals: approvalVisits,
   chats: chatVisits,
   runs: runVisits,
   members: memberVisits,

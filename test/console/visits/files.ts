@@ -35,6 +35,18 @@ const remove = ({ api, integration }: VisitContext, path: string) =>
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const alert = (page: Page, text: RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 
+/** Chooses an action in the menu of an item. */
+async function act(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `More for ${name}` }).click();
+  await page.getByRole('menuitem', { name: action }).click();
+}
+
+/** The names and the bytes of what is saved as an archive, for a check that needs no archive program. */
+async function saveArchive(page: Page, save: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [saved] = await Promise.all([page.waitForEvent('download'), save()]);
+  return { name: saved.suggestedFilename(), text: readFileSync(await saved.path(), 'latin1') };
+}
+
 async function closeDialog(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -87,7 +99,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const row = page.getByRole('row').filter({ has: link(page, 'orders.csv') });
       const actions = row.getByRole('button');
       const names = await actions.evaluateAll((buttons) => buttons.map((button) => button.ariaLabel));
-      expectEqual('actions of a file', names, ['Download orders.csv', 'Delete orders.csv']);
+      expectEqual('actions of a file', names, ['Download orders.csv', 'More for orders.csv']);
       const [cell, download] = await Promise.all([
         row.getByRole('cell').last().boundingBox(),
         actions.first().boundingBox(),
@@ -116,8 +128,17 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const { page, integration, seed } = visit;
       await visit.open(getAddress(integration, { folder: seed.folder }));
       await link(page, 'summary.md').click();
+      const content = page.getByRole('region', { name: 'Content of summary.md' });
+      await content.getByRole('heading', { name: 'Summary' }).waitFor();
+      await visit.checkPage('files-preview-markdown');
+      await page.getByRole('tab', { name: 'Text' }).click();
       await page.getByRole('region', { name: 'Text of summary.md' }).getByText('Everything *arrived*.').waitFor();
       await visit.checkPage('files-preview-text');
+      await closeDialog(page);
+      await link(page, 'orders.csv').click();
+      await page.getByRole('columnheader', { name: 'parcels' }).waitFor();
+      await page.getByRole('cell', { name: 'A-1001' }).waitFor();
+      await visit.checkPage('files-preview-table');
       await closeDialog(page);
       await link(page, 'parcel.png').click();
       await page.getByText('The browser cannot read this image.').waitFor();
@@ -264,7 +285,7 @@ export const filesVisits: readonly ConsoleVisit[] = [
       await closeDialog(page);
       await link(page, 'gone.txt').waitFor({ state: 'hidden' });
       await visit.expectRefusal(404, async () => {
-        await page.getByRole('button', { name: 'Delete late.txt' }).click();
+        await act(page, 'late.txt', 'Delete');
         await remove(visit, `${folder}/late.txt`);
         await page.getByRole('button', { name: 'Delete file' }).click();
         await alert(page, /No file has this path/);
@@ -280,17 +301,82 @@ export const filesVisits: readonly ConsoleVisit[] = [
       const { page, integration } = visit;
       const folder = await getFolder(visit, { 'a.txt': 'one', 'b.txt': 'two', 'deep/c.txt': 'three' });
       await visit.open(getAddress(integration, { folder }));
-      await page.getByRole('button', { name: 'Delete a.txt' }).click();
+      await act(page, 'a.txt', 'Delete');
       await visit.checkPage('files-delete');
       await page.getByRole('button', { name: 'Delete file' }).click();
       await link(page, 'a.txt').waitFor({ state: 'hidden' });
-      await page.getByRole('button', { name: 'Delete deep' }).click();
+      await act(page, 'deep', 'Delete');
       await visit.checkPage('files-delete-folder');
       await page.getByRole('button', { name: 'Delete folder' }).click();
       await link(page, 'deep').waitFor({ state: 'hidden' });
-      await page.getByRole('button', { name: 'Delete b.txt' }).click();
+      await act(page, 'b.txt', 'Delete');
       await page.getByRole('button', { name: 'Delete file' }).click();
       await link(page, 'reports').waitFor();
+    },
+  },
+  {
+    name: 'find-and-choose-files',
+    async run(visit) {
+      const { page, integration } = visit;
+      const files = { 'b.txt': 'two, longer', 'a.txt': 'one', 'deep/inner/c.txt': 'three', 'deep/d.md': '# D' };
+      const folder = await getFolder(visit, files);
+      await visit.open(getAddress(integration, { folder }));
+      await link(page, 'a.txt').waitFor();
+      await page.getByLabel('Sort by').selectOption('Size, largest first');
+      await page.waitForURL(/sort=size/);
+      const names = () => page.locator('tbody .file-name').allTextContents();
+      expectEqual('the largest first', (await names()).join(), 'b.txt,a.txt,deep');
+      await page.getByLabel('Search').fill('C.T');
+      await link(page, 'deep/inner/c.txt').waitFor();
+      await visit.checkPage('files-search');
+      await page.getByLabel('Search').fill('nothing has this');
+      await page.getByRole('heading', { name: 'No file has this text in its name' }).waitFor();
+      await visit.checkPage('files-search-empty');
+      await visit.open(getAddress(integration, { folder }));
+      await page.getByLabel('Choose a.txt').check();
+      await page.getByLabel('Choose deep').check();
+      await page.getByText('2 items chosen, 3 B').waitFor();
+      await visit.checkPage('files-chosen');
+      const archive = await saveArchive(page, () => page.getByRole('button', { name: 'Download chosen' }).click());
+      expectEqual('name of the archive', archive.name, `${folder.slice('/app/mnt/'.length)}.zip`);
+      for (const part of ['a.txtone', 'deep/inner/c.txtthree', 'deep/d.md# D']) {
+        expectEqual(`the archive has ${part}`, archive.text.includes(part), true);
+      }
+      const whole = await saveArchive(page, () => page.getByRole('button', { name: 'Download deep' }).click());
+      expectEqual('name of the folder', [whole.name, whole.text.includes('a.txt')].join(), 'deep.zip,false');
+      await page.getByRole('button', { name: 'Delete chosen' }).click();
+      await visit.checkPage('files-delete-chosen');
+      await page.getByRole('button', { name: 'Delete 2 items' }).click();
+      await link(page, 'deep').waitFor({ state: 'hidden' });
+      await link(page, 'b.txt').waitFor();
+      await remove(visit, folder);
+    },
+  },
+  {
+    name: 'rename-a-file',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      const folder = await getFolder(visit, { 'old.txt': 'content', 'taken.txt': 'other' });
+      await visit.open(getAddress(integration, { folder }));
+      await act(page, 'old.txt', 'Rename');
+      const dialog = page.getByRole('dialog', { name: /^Rename / });
+      await dialog.getByLabel('Name').fill('taken.txt');
+      await dialog.getByRole('button', { name: 'Rename' }).click();
+      await alert(page, /has an item with the name/);
+      await visit.checkPage('files-rename');
+      await dialog.getByLabel('Name').fill('new.txt');
+      await visit.expectRefusal(404, async () => {
+        await dialog.getByRole('button', { name: 'Rename' }).click();
+        await link(page, 'new.txt').waitFor();
+      });
+      await link(page, 'old.txt').waitFor({ state: 'hidden' });
+      const { body } = await api.get(`/v2/integrations/${integration}/files?${new URLSearchParams({ folder })}`);
+      const found = body.items.map(({ name, size }: { name: string; size: number }) => [name, size]);
+      expectEqual('files after the change', found, [
+        ['new.txt', 7],
+        ['taken.txt', 5],
+      ]);
+      await remove(visit, folder);
     },
   },
   {

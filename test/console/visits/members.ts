@@ -59,6 +59,8 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await status(page, /^1 member$/);
       await page.getByRole('link', { name: 'Greta Holm' }).waitFor();
       expectEqual('search in the address', new URL(page.url()).searchParams.get('q'), 'gret');
+      await page.getByLabel('Search').fill('tanak');
+      await page.getByRole('link', { name: 'Hiro Tanaka' }).waitFor();
       await page.reload();
       await status(page, /^1 member$/);
       await page.getByLabel('Search').fill('nobody has this name');
@@ -155,6 +157,23 @@ export const memberVisits: readonly ConsoleVisit[] = [
       }
       const files = new URL((await links.getByRole('link', { name: 'Files' }).getAttribute('href')) ?? '', page.url());
       expectEqual('folder of the link', files.searchParams.get('folder'), `/app/mnt/members/${seed.members[0]}`);
+      await page.getByRole('tab', { name: 'Runs' }).click();
+      await page
+        .getByRole('link', { name: /^Where is my order\?/ })
+        .first()
+        .waitFor();
+      await visit.checkPage('member-runs');
+      await page.getByRole('tab', { name: 'Chats' }).click();
+      await page
+        .getByRole('table', { name: 'chats' })
+        .getByRole('row')
+        .filter({ hasText: seed.chats.completed })
+        .waitFor();
+      await visit.checkPage('member-chats');
+      await page.getByRole('tab', { name: 'Usage' }).click();
+      await page.getByRole('table', { name: /^Tokens by day/ }).waitFor();
+      expectEqual('tab in the address', new URL(page.url()).search, '?tab=usage');
+      await visit.checkPage('member-usage');
     },
   },
   {

@@ -45,7 +45,7 @@ function addListCommand(members: CliCommand, { env }: Context): void {
       summary: 'list members with their allowances',
       examples: ['runwire members list', 'runwire members list --search ann'],
     })
-    .option('--search <TEXT>', 'only members whose id or name begins with this text')
+    .option('--search <TEXT>', 'only members whose id, or a word of whose name, begins with this text')
     .option('--limit <N>', 'at most this many members; default: 50', wholeNumber, 50)
     .printsJson('print the members as a JSON array')
     .asksIntegration()

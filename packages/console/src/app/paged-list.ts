@@ -1,5 +1,5 @@
 import type { List, Page } from '@runwire/client';
-import { type QueryKey, type UseQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { measured, pollMs } from './traffic.ts';
 
@@ -75,8 +75,16 @@ export function usePagedList<Row>(
   };
 }
 
+/** The result of a query that reads a whole list. */
+interface WholeResult<Row> {
+  readonly data: readonly Row[] | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly refetch: () => unknown;
+}
+
 /** A list that is short enough to be read as a whole, for the same table. */
-export function wholeList<Row>({ data, error, isPending, refetch }: UseQueryResult<readonly Row[]>): PagedList<Row> {
+export function wholeList<Row>({ data, error, isPending, refetch }: WholeResult<Row>): PagedList<Row> {
   return {
     rows: data ?? [],
     isLoading: isPending,

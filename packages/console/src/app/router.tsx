@@ -124,6 +124,7 @@ const members = createRoute({
 const member = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/members/$member',
+  validateSearch: searchFields('tab'),
   component: lazyPage(() => import('../pages/members/member-page.tsx'), 'MemberPage'),
 });
 
@@ -137,7 +138,7 @@ const usage = createRoute({
 const files = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/files',
-  validateSearch: searchFields('folder', 'file'),
+  validateSearch: searchFields('folder', 'file', 'q', 'sort'),
   component: lazyPage(() => import('../pages/files/files-page.tsx'), 'FilesPage'),
 });
 
@@ -170,6 +171,13 @@ const webhookDelivery = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/webhooks/$endpoint/$delivery',
   component: lazyPage(() => import('../pages/webhooks/delivery-page.tsx'), 'DeliveryPage'),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/approvals',
+  validateSearch: searchFields('tab'),
+  component: lazyPage(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 });
 
 const agencies = createRoute({
@@ -257,6 +265,7 @@ export const router = createRouter({
       webhooks,
       webhookEndpoint,
       webhookDelivery,
+      approvals,
       agencies,
       agency,
       keys,

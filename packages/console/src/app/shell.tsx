@@ -5,6 +5,7 @@ import { May } from '../ui/may.tsx';
 import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
 import { notify } from '../ui/toasts.tsx';
 import { apiUrl, consoleUrl } from './addresses.ts';
+import { useOpenQuestions } from './open-questions.ts';
 import { leaveSession } from './person.ts';
 import { integrationsQuery, meQuery } from './queries.ts';
 import { signOut } from './session.ts';
@@ -12,6 +13,7 @@ import { signOut } from './session.ts';
 /** The frame of all pages after signing in: the menu, and the page in it. */
 export function Shell() {
   const side = useRef<HTMLElement>(null);
+  const openQuestions = useOpenQuestions();
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   // The whole address, because the pages have a `<base>`.
   const address = useRouterState({ select: ({ location }) => location.publicHref.replace(/#.*$/, '') });
@@ -25,12 +27,12 @@ export function Shell() {
       <header className="bar">
         <Brand />
         <button type="button" className="button" popoverTarget="menu">
-          Menu
+          Menu <OpenCount count={openQuestions} />
         </button>
       </header>
       <aside ref={side} id="menu" className="side" popover="auto">
         <Brand />
-        <Navigation />
+        <Navigation openQuestions={openQuestions} />
         <Profile />
       </aside>
       <main id="main" className="main">
@@ -61,7 +63,7 @@ const SECTIONS = [
   { title: 'Webhooks', to: '/integrations/$integration/webhooks', call: 'listWebhooks' },
 ] as const;
 
-function Navigation() {
+function Navigation({ openQuestions }: { readonly openQuestions: string }) {
   const { data: me } = useQuery(meQuery);
   const { integration } = useParams({ strict: false });
   return (
@@ -78,6 +80,11 @@ function Navigation() {
           </Link>
         </li>
         <li>
+          <Link to="/approvals" activeOptions={{ includeSearch: false }} className="nav-counted">
+            Approvals <OpenCount count={openQuestions} />
+          </Link>
+        </li>
+        <li>
           <Link to="/agencies">Agencies</Link>
         </li>
         {me?.administrator && (
@@ -90,6 +97,17 @@ function Navigation() {
       </ul>
       {integration !== undefined && <IntegrationSections integration={integration} />}
     </nav>
+  );
+}
+
+/** How many questions are open. Nothing if none is. */
+function OpenCount({ count }: { readonly count: string }) {
+  if (count === '') return null;
+  return (
+    <span className="badge badge-warn">
+      {count}
+      <span className="visually-hidden"> open</span>
+    </span>
   );
 }
 

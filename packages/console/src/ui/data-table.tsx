@@ -7,6 +7,8 @@ import { Loading } from './feedback.tsx';
 
 export interface Column<Row> {
   readonly title: string;
+  /** True if only screen readers get the title. */
+  readonly isTitleHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** A share of the width; 1 by default. */
   readonly share?: number;
@@ -43,7 +45,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PX,
-    overscan: 6,
+    overscan: 8,
     scrollMargin: top,
   });
   const inView = virtualizer.getVirtualItems();
@@ -67,14 +69,14 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
         <caption className="visually-hidden">{what}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, share = 1, isNumber, isMinor }) => (
+            {columns.map(({ title, share = 1, isTitleHidden, isNumber, isMinor }) => (
               <th
                 key={title}
                 scope="col"
                 className={getClass(isNumber, isMinor)}
                 style={{ width: `${(100 * share) / total}%` }}
               >
-                {title}
+                {isTitleHidden ? <span className="visually-hidden">{title}</span> : title}
               </th>
             ))}
           </tr>

@@ -55,6 +55,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   dead: 'bad',
   pending: 'active',
   delivered: 'good',
+  approved: 'good',
+  declined: 'warn',
 };
 
 interface StatusProps {

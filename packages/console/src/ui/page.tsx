@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { nameWindow } from '../app/window-title.ts';
 
 interface PageProps {
   readonly title: string;
@@ -17,7 +18,7 @@ let isFirstPage = true;
 export function Page({ title, place, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = [place, title, 'Runwire'].filter((part) => part !== undefined).join(' · ');
+    nameWindow([place, title, 'Runwire'].filter((part) => part !== undefined).join(' · '));
   }, [place, title]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another page for the person.
   useEffect(() => {

@@ -34,5 +34,5 @@ test('no answer with a key, a token, a secret, a signed form or a set-up link is
     'returnsSecret' in operation ? [operationId] : [],
   );
   assert.deepEqual(withSecrets, marked);
-  assert.equal(marked.length, 6);
+  assert.ok(marked.length > 5);
 });

@@ -41,6 +41,7 @@ import * as costs from './migrations/0043-costs.ts';
 import * as people from './migrations/0044-people.ts';
 import * as audit from './migrations/0045-audit.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
+import * as wordsOfMembers from './migrations/0047-words-of-members.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -86,6 +87,7 @@ const MIGRATIONS = {
   '0044-people': people,
   '0045-audit': audit,
   '0047-answers-by-time': answersByTime,
+  '0047-words-of-members': wordsOfMembers,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

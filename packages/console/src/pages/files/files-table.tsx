@@ -1,14 +1,14 @@
-import { RunwireError, type File as StoredFile } from '@runwire/client';
+import type { File as StoredFile } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { PagedList } from '../../app/paged-list.ts';
 import { formatBytes } from '../../lib/format.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
-import { May } from '../../ui/may.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
-import { DownloadButton } from './download-button.tsx';
+import { isFolderGone } from './all-items.ts';
+import { FileActions } from './file-actions.tsx';
 import { FileIcon } from './file-icon.tsx';
 import { ROOT } from './file-path.ts';
 
@@ -16,17 +16,33 @@ interface FilesTableProps {
   readonly integration: string;
   readonly folder: string;
   readonly list: PagedList<StoredFile>;
+  /** True if the list has the results of a search, also from folders in this one. */
+  readonly isSearch: boolean;
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (item: StoredFile, isChosen: boolean) => void;
   /** The button that uploads, for an empty folder. */
   readonly upload: ReactNode;
   readonly onDelete: (file: StoredFile) => void;
+  readonly onRename: (file: StoredFile) => void;
 }
 
-/** True if the folder has no file any more. */
-export const isFolderGone = (error: Error | null): boolean =>
-  error instanceof RunwireError && error.code === 'file_not_found';
-
-export function FilesTable({ integration, folder, list, upload, onDelete }: FilesTableProps) {
+export function FilesTable(props: FilesTableProps) {
+  const { integration, folder, list, isSearch, chosen, onChoose, upload, onDelete, onRename } = props;
   const columns: readonly Column<StoredFile>[] = [
+    {
+      title: 'Choose',
+      share: 0.7,
+      isTitleHidden: true,
+      cell: (item) => (
+        <input
+          type="checkbox"
+          className="file-choice"
+          aria-label={`Choose ${item.name}`}
+          checked={chosen.has(item.path)}
+          onChange={({ target }) => onChoose(item, target.checked)}
+        />
+      ),
+    },
     {
       title: 'Name',
       share: 4,
@@ -35,13 +51,13 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
           className="file-name"
           to="/integrations/$integration/files"
           params={{ integration }}
-          search={kind === 'folder' ? { folder: path } : { folder, file: path }}
+          search={kind === 'folder' ? { folder: path } : (search) => ({ ...search, file: path })}
           resetScroll={kind === 'folder'}
           preload={false}
-          title={name}
+          title={isSearch ? path : name}
         >
           <FileIcon kind={kind} />
-          <bdi className="ellipsis">{name}</bdi>
+          <bdi className="ellipsis">{isSearch ? path.slice(folder.length + 1) : name}</bdi>
         </Link>
       ),
     },
@@ -65,35 +81,24 @@ export function FilesTable({ integration, folder, list, upload, onDelete }: File
       // Wide enough for two buttons on a phone.
       share: 4,
       isNumber: true,
-      cell: (file) => (
-        <div className="file-actions">
-          {file.kind === 'file' && <DownloadButton integration={integration} path={file.path} isSmall />}
-          <May call="deleteFile">
-            <button
-              type="button"
-              className="button button-small"
-              aria-label={`Delete ${file.name}`}
-              onClick={() => onDelete(file)}
-            >
-              Delete
-            </button>
-          </May>
-        </div>
-      ),
+      cell: (item) => <FileActions integration={integration} item={item} onDelete={onDelete} onRename={onRename} />,
     },
   ];
-  const empty =
-    folder === ROOT ? (
-      <EmptyState title="No files yet">
-        <p>Upload files that your agents can read, for example a handbook. Agents store their own files here too.</p>
-        {upload}
-      </EmptyState>
-    ) : (
-      <EmptyState title="This folder has no files">
-        <p>A folder exists as long as it has a file. Upload one, or open another folder.</p>
-        {upload}
-      </EmptyState>
-    );
+  const empty = isSearch ? (
+    <EmptyState title="No file has this text in its name">
+      <p>The search looks at this folder and all folders in it. Change the text, or begin in another folder.</p>
+    </EmptyState>
+  ) : folder === ROOT ? (
+    <EmptyState title="No files yet">
+      <p>Upload files that your agents can read, for example a handbook. Agents store their own files here too.</p>
+      {upload}
+    </EmptyState>
+  ) : (
+    <EmptyState title="This folder has no files">
+      <p>A folder exists as long as it has a file. Upload one, or open another folder.</p>
+      {upload}
+    </EmptyState>
+  );
   if (isFolderGone(list.error)) return empty;
   return <DataTable what="items" list={list} columns={columns} rowKey={({ path }) => path} empty={empty} />;
 }

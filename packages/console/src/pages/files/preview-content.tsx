@@ -1,5 +1,8 @@
 import { useEffect, useState } from 'react';
 import { formatBytes } from '../../lib/format.ts';
+import { Markdown } from '../../ui/markdown.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { CsvTable } from './csv-table.tsx';
 import { MAX_TEXT_BYTES, type Preview } from './read-preview.ts';
 
 interface PreviewContentProps {
@@ -16,6 +19,15 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
     );
   }
   const { text, isCut, isDamaged } = preview;
+  const plain = (
+    <div className="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <section className="preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
+        <pre>{text}</pre>
+      </section>
+    </div>
+  );
+  const rendered = renderText(name, text);
   return (
     <div className="stack-tight">
       <p className="muted small">
@@ -23,14 +35,34 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
         {isCut && ` Only the first ${formatBytes(MAX_TEXT_BYTES)} are shown; download the file to read all of it.`}
         {isDamaged && ' Bytes that are not UTF-8 are shown as �.'}
       </p>
-      <div className="code">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-        <section className="preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
-          <pre>{text}</pre>
-        </section>
-      </div>
+      {rendered === null ? (
+        plain
+      ) : (
+        <Tabs
+          label={`Views of ${name}`}
+          tabs={[
+            {
+              id: 'rendered',
+              title: 'Rendered',
+              content: (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+                <section className="preview-text preview-rendered" tabIndex={0} aria-label={`Content of ${name}`}>
+                  {rendered}
+                </section>
+              ),
+            },
+            { id: 'text', title: 'Text', content: plain },
+          ]}
+        />
+      )}
     </div>
   );
+}
+
+/** Markdown and tables are also shown as such, by the file's name. Null for other text. */
+function renderText(name: string, text: string) {
+  if (/\.(md|markdown)$/i.test(name)) return <Markdown text={text} />;
+  return /\.(csv|tsv)$/i.test(name) ? <CsvTable text={text} /> : null;
 }
 
 function ImagePreview({ name, blob }: { readonly name: string; readonly blob: Blob }) {

@@ -65,7 +65,9 @@ export function PreviewDialog({ integration, path, onClose }: PreviewDialogProps
         )}
         {downloadError !== null && <ErrorNotice error={downloadError} />}
         <div className="row row-end">
-          {error === null && <DownloadButton integration={integration} path={path} onError={setDownloadError} />}
+          {error === null && (
+            <DownloadButton integration={integration} item={{ name, path, kind: 'file' }} onError={setDownloadError} />
+          )}
           <button type="button" className="button" onClick={onClose}>
             Close
           </button>

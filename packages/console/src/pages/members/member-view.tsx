@@ -1,11 +1,16 @@
 import type { Member } from '@runwire/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { ChatsTable } from '../chats/chats-table.tsx';
+import { RunsTable } from '../runs/runs-table.tsx';
 import { AdjustDialog } from './adjust-dialog.tsx';
 import { Adjustments } from './adjustments.tsx';
 import { AllowanceCard } from './allowance-card.tsx';
@@ -14,6 +19,7 @@ import { EraseDialog } from './erase-dialog.tsx';
 import { MemberDetails } from './member-details.tsx';
 import { MemberLinks } from './member-links.tsx';
 import { MemberState } from './member-state.tsx';
+import { MemberUsage } from './member-usage.tsx';
 import './members.css';
 import { May } from '../../ui/may.tsx';
 
@@ -23,11 +29,25 @@ interface MemberViewProps {
   readonly onErased: () => void;
 }
 
+const NO_RUNS = (
+  <EmptyState title="No runs yet">
+    <p>Runs of this member are listed here.</p>
+  </EmptyState>
+);
+
+const NO_CHATS = (
+  <EmptyState title="No chats yet">
+    <p>Chats of this member are listed here.</p>
+  </EmptyState>
+);
+
 type OpenDialog = 'edit' | 'deactivate' | 'adjust' | 'erase';
 
 export function MemberView({ integration, member, onErased }: MemberViewProps) {
   const { consumerId, name, active, allowance } = member;
   const client = useQueryClient();
+  const { tab = 'overview' } = useSearch({ from: '/signed-in/integrations/$integration/members/$member' });
+  const navigate = useNavigate({ from: '/integrations/$integration/members/$member' });
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
   const refresh = async () => {
@@ -91,11 +111,53 @@ export function MemberView({ integration, member, onErased }: MemberViewProps) {
       <div className="stack-wide">
         {activate.error !== null && <ErrorNotice error={activate.error} />}
         <MemberLinks integration={integration} member={member} />
-        <div className="member-parts">
-          <AllowanceCard integration={integration} member={member} onAdjust={() => setDialog('adjust')} />
-          <MemberDetails member={member} />
-        </div>
-        <Adjustments integration={integration} consumerId={consumerId} />
+        <Tabs
+          label="About the member"
+          value={tab}
+          onChange={(id) =>
+            void navigate({ search: id === 'overview' ? {} : { tab: id }, replace: true, resetScroll: false })
+          }
+          tabs={[
+            {
+              id: 'overview',
+              title: 'Overview',
+              content: (
+                <div className="stack-wide">
+                  <div className="member-parts">
+                    <AllowanceCard integration={integration} member={member} onAdjust={() => setDialog('adjust')} />
+                    <MemberDetails member={member} />
+                  </div>
+                  <Adjustments integration={integration} consumerId={consumerId} />
+                </div>
+              ),
+            },
+            {
+              id: 'runs',
+              title: 'Runs',
+              content: (
+                <RunsTable
+                  integration={integration}
+                  search={{ member: consumerId }}
+                  empty={NO_RUNS}
+                  hasMember={false}
+                />
+              ),
+            },
+            {
+              id: 'chats',
+              title: 'Chats',
+              content: (
+                <ChatsTable
+                  integration={integration}
+                  search={{ member: consumerId }}
+                  empty={NO_CHATS}
+                  hasMember={false}
+                />
+              ),
+            },
+            { id: 'usage', title: 'Usage', content: <MemberUsage integration={integration} consumerId={consumerId} /> },
+          ]}
+        />
       </div>
       {dialog === 'edit' && (
         <EditMemberDialog

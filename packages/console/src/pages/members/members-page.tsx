@@ -70,7 +70,7 @@ export function MembersPage() {
         <FilterField
           label="Search"
           name="q"
-          placeholder="Start of the id or the name"
+          placeholder="Start of the id or of a word of the name"
           value={q ?? ''}
           onChange={search}
         />
@@ -107,7 +107,10 @@ function NoMembers({ isFiltered, register }: NoMembersProps) {
   if (isFiltered) {
     return (
       <EmptyState title="No member found">
-        <p>No id and no name begins with this text. Search for the first letters of an id or a name.</p>
+        <p>
+          No id and no word of a name begins with this text. Search for the first letters of an id, or of a word of a
+          name.
+        </p>
       </EmptyState>
     );
   }

@@ -4,14 +4,21 @@ import { formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
 import { LongCode } from './parts.tsx';
+import './questions.css';
+
+/** What the form shows of a question. */
+type ShownQuestion = Pick<Question, 'questionId' | 'kind' | 'agent' | 'tool' | 'arguments'>;
 
 interface QuestionsProps {
-  readonly questions: readonly Question[];
-  readonly onAnswer: (answers: readonly Answer[]) => void;
+  readonly questions: readonly ShownQuestion[];
+  /** If it rejects, the form can be sent again. */
+  readonly onAnswer: (answers: readonly Answer[]) => unknown;
 }
 
+/** A correction declines the call, and its reason tells the agent what to change. */
 const DECISIONS = [
   { value: 'approve', label: 'Approve' },
+  { value: 'correct', label: 'Ask for a change' },
   { value: 'decline', label: 'Decline' },
 ];
 
@@ -22,10 +29,11 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isSent) return;
-    setSent(true);
     const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
     const fields = new Fields(new FormData(event.currentTarget, submitter));
-    onAnswer(questions.map((question) => toAnswer(question, fields)));
+    if (!explainsCorrections(questions, fields, event.currentTarget)) return;
+    setSent(true);
+    Promise.resolve(onAnswer(questions.map((question) => toAnswer(question, fields)))).catch(() => setSent(false));
   };
   return (
     <form className="notice notice-warn questions" onSubmit={submit}>
@@ -48,15 +56,16 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
             <button
               key={value}
               type="submit"
-              name={getName(questions[0] as Question, 'decision')}
+              name={getName(questions[0] as ShownQuestion, 'decision')}
               value={value}
               className={value === 'approve' ? 'button button-primary' : 'button'}
+              aria-disabled={isSent}
             >
               {label}
             </button>
           ))
         ) : (
-          <button type="submit" className="button button-primary">
+          <button type="submit" className="button button-primary" aria-disabled={isSent}>
             Send answers
           </button>
         )}
@@ -65,9 +74,9 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
   );
 }
 
-const getName = ({ questionId }: Question, field: string) => `${questionId} ${field}`;
+const getName = ({ questionId }: ShownQuestion, field: string) => `${questionId} ${field}`;
 
-function QuestionFields({ question, isSingle }: { readonly question: Question; readonly isSingle: boolean }) {
+function QuestionFields({ question, isSingle }: { readonly question: ShownQuestion; readonly isSingle: boolean }) {
   if (question.kind === 'tool') {
     return (
       <>
@@ -79,12 +88,30 @@ function QuestionFields({ question, isSingle }: { readonly question: Question; r
   return (
     <>
       {!isSingle && <SelectField label="Decision" name={getName(question, 'decision')} choices={DECISIONS} />}
-      <TextField label="Reason (optional)" name={getName(question, 'reason')} maxLength={2000} />
+      <TextField
+        label="Reason (optional)"
+        name={getName(question, 'reason')}
+        maxLength={2000}
+        onInput={({ currentTarget }) => currentTarget.setCustomValidity('')}
+      />
     </>
   );
 }
 
-function toAnswer(question: Question, fields: Fields): Answer {
+/** False if a correction does not tell what to change. Then the browser shows this at the field. */
+function explainsCorrections(questions: readonly ShownQuestion[], fields: Fields, form: HTMLFormElement): boolean {
+  const unexplained = questions.find(
+    (question) =>
+      fields.text(getName(question, 'decision')) === 'correct' && fields.text(getName(question, 'reason')) === '',
+  );
+  if (unexplained === undefined) return true;
+  const reason = form.elements.namedItem(getName(unexplained, 'reason')) as HTMLInputElement;
+  reason.setCustomValidity('Write what the agent must change.');
+  reason.reportValidity();
+  return false;
+}
+
+function toAnswer(question: ShownQuestion, fields: Fields): Answer {
   const { questionId, kind } = question;
   if (kind === 'tool') {
     const output = fields.exact(getName(question, 'output'));

@@ -100,7 +100,11 @@ export const listMembers = operation({
   auth: true,
   params: Type.Object(integrationParams),
   query: Type.Object({
-    q: Type.Optional(callerId('Only members whose `consumerId` or `name` begins with this text.')),
+    q: Type.Optional(
+      callerId(
+        'Only members whose `consumerId`, or one of the first four words of whose `name`, begins with this text.',
+      ),
+    ),
     ...pageQuery,
   }),
   example: { params: integrationExample, query: { q: 'ann', limit: 50 }, status: 200, answer: page(member) },

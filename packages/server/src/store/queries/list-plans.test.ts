@@ -104,8 +104,14 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/runs_consumer/, runs({ consumerId: 'ann', status: 'failed', agent: 'A', fromMs: 1, toMs: 9, before: null })],
   [/runs_consumer/, runs({ consumerId: 'ann', status: 'completed', agent: 'A', fromMs: 1, toMs: 9 })],
   [/members_newest \(integration_id=\? AND created_at<\?\)/, members({})],
-  [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a' })],
-  [/members_by_consumer_id [\s\S]*members_by_name_json /, members({ start: 'a', before: null })],
+  [
+    /members_by_consumer_id [\s\S]*members_by_name_json [\s\S]*members_by_word_2 [\s\S]*members_by_word_3 [\s\S]*members_by_word_4 /,
+    members({ start: 'a' }),
+  ],
+  [
+    /members_by_consumer_id [\s\S]*members_by_name_json [\s\S]*members_by_word_2 [\s\S]*members_by_word_3 [\s\S]*members_by_word_4 /,
+    members({ start: 'a', before: null }),
+  ],
   [/runs_usage_request/, runs({ usageRequestIds: ['u1', 'u2'] })],
   // A look at an endpoint reads no delivery that waits for its next attempt.
   [

@@ -2,28 +2,40 @@ import { prefixEnd } from '@runwire/lib/prefix-end.ts';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
+import { LATER_WORDS, nameFrom } from './member-words.ts';
 import { getPage, measureSizes, olderThan, type Page } from './page.ts';
 
 type Db = Kysely<Schema>;
 
 export interface MemberFilter extends Page {
   readonly integrationId: IntegrationId;
-  /** The start of the id or the name. A to Z match in upper and lower case. */
+  /** The start of the id, or of a word of the name. A to Z match in upper and lower case. */
   readonly start: string | null;
 }
 
-/** Names are stored as JSON. */
-function beginsWith(start: string, column: 'consumer_id' | 'name_json'): RawBuilder<boolean> {
-  const folded = start.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  const first = column === 'consumer_id' ? folded : JSON.stringify(folded).slice(0, -1);
+/** True for texts that begin with `first`. */
+function beginsWith(text: RawBuilder<string>, first: string): RawBuilder<boolean> {
   const end = prefixEnd(first);
-  const lower = sql`lower(${sql.ref(column)})`;
+  const lower = sql`lower(${text})`;
   return sql<boolean>`(${lower} >= ${first} and ${end === null ? sql`1 = 1` : sql`${lower} < ${end}`})`;
 }
 
+/** One condition for each index: the id, the name, and the name from a later word on. Names are stored as JSON. */
+function waysToMatch(start: string): readonly RawBuilder<boolean>[] {
+  const folded = start.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const quoted = JSON.stringify(folded).slice(0, -1);
+  return [
+    beginsWith(sql.ref('consumer_id'), folded),
+    beginsWith(sql.ref('name_json'), quoted),
+    ...LATER_WORDS.map(
+      (word) => sql<boolean>`(${nameFrom(word)} is not null and ${beginsWith(nameFrom(word), quoted.slice(1))})`,
+    ),
+  ];
+}
+
 /**
- * Selects the members of a page whose id or name begins with the text. Of 1 000 000 members 110 000 matched in 50 ms. The
- * expressions keep SQLite from reading the index of all members.
+ * Selects the members of a page whose id begins with the text, or a word of whose name does. Of 1 000 000 members 110 000
+ * matched in 50 ms. The expressions keep SQLite from reading the index of all members.
  */
 function matching(db: Db, { integrationId, before, limit }: MemberFilter, start: string) {
   const members = db
@@ -31,9 +43,11 @@ function matching(db: Db, { integrationId, before, limit }: MemberFilter, start:
     .select(['consumer_id', 'created_at as at', 'sort_key as key'])
     .where('integration_id', '=', integrationId)
     .where(olderThan(before, sql`(created_at + 0)`, 'sort_key'));
-  const isId = beginsWith(start, 'consumer_id');
-  const byName = members.where(beginsWith(start, 'name_json')).where(sql<boolean>`not ${isId}`);
-  return members.where(isId).unionAll(byName).orderBy('at', 'desc').orderBy('key', 'desc').limit(limit);
+  // A member that matches in several ways is found once.
+  const all = waysToMatch(start)
+    .map((way) => members.where(way))
+    .reduce((rows, next) => rows.union(next));
+  return all.orderBy('at', 'desc').orderBy('key', 'desc').limit(limit);
 }
 
 /** A page's members, newest first. */
