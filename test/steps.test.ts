@@ -229,7 +229,7 @@ function tests(store: StoreName): void {
     assert.equal(tokens, open.run.usage.total_tokens, 'all that was charged is in a step');
     assert.deepEqual([open.run.agents, open.run.waiting, open.run.continuedBy], [['Lead', 'Facts'], true, null]);
 
-    // Rows that nothing can read: only the list of steps reads them.
+    // Rows that cannot be parsed: only the list reads them.
     const change = (value: string) =>
       askStore(rig.server.dataDir, `update unfinished_steps set record_json = ${value} where run_id = '${asking}'`);
     await change("'!' || record_json");
@@ -261,7 +261,7 @@ function tests(store: StoreName): void {
       [later, false, null],
     ]);
 
-    // A cancel cuts a call of a model and a call of a tool.
+    // A cancel cuts a model call and a tool call.
     rig.controller.onCall = null;
     const cut = async (during: 'model' | 'tool') => {
       const { reader, call, runId } = await rig.hold({ apiIntegrationId, chatId: during });

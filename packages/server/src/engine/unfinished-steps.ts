@@ -14,7 +14,7 @@ const CANCELLED: Status = {
 
 const NONE: readonly UnfinishedStep[] = [];
 
-/** Collects the calls of an attempt that gave no result, until the next T3 or the T4 stores them. */
+/** Collects an attempt's calls that gave no result, until the next T3 or the T4 stores them. */
 export class UnfinishedSteps {
   readonly #stop: Pick<StopHandle, 'reason'>;
   readonly #stepIds: Pick<StepIds, 'journalled'>;

@@ -11,7 +11,7 @@ export interface RunDetails {
   readonly continuedBy: RunId | null;
 }
 
-/** Reads the details of a page of runs in two queries. A run of a deleted chat has none. */
+/** Reads a page's details in two queries. If its chat was deleted, a run has none. */
 export async function readDetails(reads: Reads, rows: readonly RunRow[]): Promise<ReadonlyMap<RunId, RunDetails>> {
   const shown = rows.filter((row) => row.chat_deleted_at === null);
   const mayBeContinued = shown.filter((row) => row.status === 'completed' && row.questions_json === null);
@@ -24,7 +24,7 @@ export async function readDetails(reads: Reads, rows: readonly RunRow[]): Promis
   const continuedBy = new Map(continuing.map((row) => [row.run_id, row.continued_by]));
   return new Map(
     shown.map(({ run_id: runId, agent, request_count: requests }) => {
-      // The only step of a run has no row.
+      // A run's only step has no row.
       const otherwise = requests > 0 ? [agent] : [];
       return [runId, { agents: agents.get(runId) ?? otherwise, continuedBy: continuedBy.get(runId) ?? null }];
     }),

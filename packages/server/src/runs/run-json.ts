@@ -35,7 +35,7 @@ const NO_FACTS = {
   durationMs: null,
 };
 
-/** `details` is undefined after the chat was deleted: then all of this is null. */
+/** `details` is undefined after the chat was deleted: then everything is null. */
 function shortFacts(row: RunRow, details: RunDetails | undefined) {
   if (details === undefined) return NO_FACTS;
   return {

@@ -21,7 +21,7 @@ interface StepsDeps {
   readonly pages: LargePages;
 }
 
-/** Lists the finished steps of a run, and its calls that gave no result, newest first. */
+/** Lists a run's finished steps and its calls that gave no result, newest first. */
 export async function runSteps(
   { reads, runReads, pages }: StepsDeps,
   scope: Scope,
@@ -45,7 +45,7 @@ export async function runSteps(
     rows: async ({ before, limit }) => {
       if (only !== null) return numberBefore(before) > only.step ? [shownStep(only)] : [];
       const rows = await reads.all(stepsBefore, { runId, before: numberBefore(before), limit });
-      return settleWaiting(reads, runId, rows.map(shownStep));
+      return settleWaiting(reads, rows.map(shownStep));
     },
     position: ({ step }) => ({ createdAt: step, id: '' }),
     show: (step) => JSON.stringify(stepJson(step)),
@@ -61,6 +61,7 @@ function stepJson({ answer, ...step }: ShownStep) {
     asked: ___,
     indexInLoop: ____,
     questionId: _____,
+    promptBytes: ______,
     tried,
     tries = 1,
     error = null,

@@ -1,6 +1,6 @@
 import type { RunId } from '../domain/ids.ts';
 
-/** The columns of a step. */
+/** A step's columns. */
 interface StepColumns {
   run_id: RunId;
   step: number;
@@ -27,13 +27,13 @@ export interface StepsTable extends StepColumns {
   status: 'completed' | 'failed';
 }
 
-/** Calls that gave no result, see `UnfinishedStep`. Only the list of a run's steps reads them. */
+/** Calls that gave no result, see `UnfinishedStep`. Only `GET …/steps` reads them. */
 export interface UnfinishedStepsTable extends StepColumns {
   kind: 'model' | 'tool';
   status: 'failed' | 'cancelled' | 'waiting';
 }
 
-/** What a version of an agency told its models, without its code. It shows prompts of runs after the version was replaced. */
+/** What an agency's version told its models, without its code. It shows prompts after the version was replaced. */
 export interface AgencyDefinitionsTable {
   agency: string;
   /** As `runs.agency_version`. */
@@ -41,6 +41,6 @@ export interface AgencyDefinitionsTable {
   definition_json: string;
   /** When a node that had the version loaded wrote this last, in milliseconds since 1970. */
   seen_at: number;
-  /** A run of an existing chat that has the version; before one is found, the last run that was looked at. */
+  /** A run that has the version and whose chat exists; before one is found, the last run that was examined. */
   run_id: RunId | null;
 }

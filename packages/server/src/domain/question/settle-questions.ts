@@ -11,7 +11,7 @@ import type {
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
-/** The output of a call if the user sent a new message instead of an answer. */
+/** A call's output if the user sent a new message instead of an answer. */
 export const NOT_ANSWERED = 'Not answered: the user sent a new message';
 const DECLINED = 'Declined by the user.';
 

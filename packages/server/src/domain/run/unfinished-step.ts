@@ -1,8 +1,8 @@
 import type { Usage } from '../model/usage.ts';
 
-/** A call of a model or a tool that gave no result. */
+/** A model or tool call that gave no result. */
 export interface UnfinishedCall {
-  /** As the number of a step: no other step of the run has it. */
+  /** No other step in the run has this number. */
   readonly step: number;
   readonly kind: 'model' | 'tool';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
@@ -17,6 +17,8 @@ export interface UnfinishedCall {
   readonly usage: Usage | null;
   /** How often the step's models were asked. Absent if once. */
   readonly tries?: number;
+  /** See `StepOutcome.promptBytes`. */
+  readonly promptBytes?: number;
   /** See `StepOutcome.firstTokenMs`. */
   readonly firstTokenMs?: number;
   readonly startedAt: number;
@@ -30,8 +32,8 @@ export interface UnfinishedStepRecord {
 }
 
 /**
- * A call that failed, was cut off, or waits for an answer when its run ends. It is only shown: it is in a table of its own, so
- * that no takeover, prompt, fork or later run of a chain reads it.
+ * A call that failed, was cut off, or waits for an answer when its run ends. It is only shown: it has its own table, so
+ * that no takeover, prompt, fork or continuing run reads it.
  */
 export interface UnfinishedStep extends UnfinishedCall, UnfinishedStepRecord {
   readonly status: 'failed' | 'cancelled' | 'waiting';

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
 /**
- * The calls of a run that gave no result, beside its journal: nodes of the version before read the journal. And what each
- * version of an agency told its models. A run without such calls writes nothing more.
+ * Calls that gave no result, beside the journal, which nodes with the version before read. And what each agency's version
+ * told its models. A run without such calls writes nothing more.
  */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;

@@ -5,7 +5,7 @@ import { insertInto, type RowOf, statement } from '../statement.ts';
 import type { StepsTable, UnfinishedStepsTable } from '../step-tables.ts';
 import { STEP_ORDER } from './locks.ts';
 
-/** The columns of both tables of steps. */
+/** The columns that both tables have. */
 export const STEP_COLUMNS = [
   'run_id',
   'step',
@@ -27,7 +27,7 @@ export const STEP_COLUMNS = [
 ] as const;
 
 export type StepRow = Selectable<StepsTable>;
-/** A row of the journal, or a call that gave no result. */
+/** A journal row, or a call that gave no result. */
 export type ShownStepRow = StepRow | Selectable<UnfinishedStepsTable>;
 
 /** A step is written again if its first commit's outcome was unknown. */
@@ -58,7 +58,7 @@ interface StepPage {
   readonly limit: number;
 }
 
-/** A page of the journal. A call that begins is shown by its outcome. */
+/** A journal page. A call that begins is shown by its outcome. */
 const journalPage = (db: Kysely<Schema>, { runId, before }: StepPage) =>
   db
     .selectFrom('steps')

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import type { RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { insertInto } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { STEP_COLUMNS } from './steps.ts';
 
 /** A call is written again if its first commit's outcome was unknown. */
 export const insertUnfinishedStep = insertInto('unfinished_steps', STEP_COLUMNS, { unlessExists: ['run_id', 'step'] });
 
-/** What became of questions with which runs ended. */
+/** What happened to the questions with which runs ended. */
 export const settledQuestions = (questionIds: readonly string[]) => (db: Kysely<Schema>) =>
   db
     .selectFrom('asked_questions as q')
@@ -15,7 +15,7 @@ export const settledQuestions = (questionIds: readonly string[]) => (db: Kysely<
     .select(['q.question_id', 'q.run_id', 'q.settled_at', 'q.answered_run_id', 'q.answer_json', 'c.asking_run_id'])
     .where('q.question_id', 'in', [...questionIds]);
 
-/** The agents of a run's steps, in the order in which they began. */
+/** The agents in a run's steps, in the order in which they began. */
 export const agentsOfRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) => {
   const steps = db
     .selectFrom('steps')
@@ -32,7 +32,7 @@ export const agentsOfRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) =
     .orderBy((eb) => eb.fn.min('s.step'));
 };
 
-/** The runs that settled the questions of these runs. */
+/** The runs that settled these runs' questions. */
 export const continuingRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) =>
   db
     .selectFrom('runs as asking')
@@ -57,3 +57,7 @@ export const continuingRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>)
           .whereRef('q.run_id', '=', 'asking.run_id'),
       ),
     );
+
+export const unfinishedStep = statement('unfinished step', (db, p: { runId: RunId; step: number }) =>
+  db.selectFrom('unfinished_steps').selectAll().where('run_id', '=', p.runId).where('step', '=', p.step),
+);
