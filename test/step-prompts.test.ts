@@ -18,12 +18,10 @@ const refund = defineTool({
 let written = 0;
 
 const agent = (name: string, more: object = {}) =>
-  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, ...more });
+  defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}. Today is {{date}}, and {{member.name}} asks.`, files: false, ...more });
 
 const office = defineAgency({
   name: 'Office',
-  sharedInstructions: 'Today is {{date}}, and {{member.name}} asks.',
-  settings: { temperature: 0.5 },
   agents: [
     agent('Lead', { tools: [note, refund], settings: { temperature: 0.5, toolChoice: 'required' } }),
     agent('Facts', { tools: [note] }),
@@ -80,6 +78,7 @@ function tests(store: StoreName): void {
         calls(['n2', 'note', {}], ['n3', 'note', {}]),
         async (call) => void call.fail('model_error', 'It broke.'),
         say('Hello again.'),
+        ...Array.from({ length: 3 }, () => say('Well.')),
       ],
       Facts: [calls(['f1', 'note', {}]), say('In May.'), say('There.')],
       Closer: [say('Bye.')],
@@ -156,7 +155,7 @@ function tests(store: StoreName): void {
     rig.controller.onCall = (call) => void call.text('Hi').then(() => call.end());
     const apiIntegrationId = await rig.integration({ agency: 'desk' });
     const below = `/v2/integrations/${apiIntegrationId}`;
-    const { sweepDefinitions } = rig.server.probes;
+    const { sweepDefinitions } = rig.server.server.probes;
     const { dataDir } = rig.server;
     const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c1', message: 'Hi' });
     await reader.whole();
