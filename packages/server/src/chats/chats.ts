@@ -111,7 +111,13 @@ function withoutBytes({ media_type, blob_key, size_bytes }: StoredAttachment): s
   return `data:${media_type ?? 'application/octet-stream'};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {
+/** A message with what belongs to its run. */
+interface ShownMessage extends MessageDetails {
+  readonly row: MessageRow;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+function messageJson(chatId: ChatId, { row, attachments, calls, answers }: ShownMessage): string {
   const message = {
     messageId: row.message_id,
     chatId,
@@ -121,6 +127,8 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
     agent: row.agent,
     attachments: attachments.map(attachmentJson),
     sandboxFiles: parseSandboxFiles(row.sandbox_files_json),
+    calls,
+    answers,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
   };
@@ -288,14 +296,26 @@ export class Chats {
       rows: async ({ before, limit }) => {
         const rows = await reads.all(messagesBefore, { chatKey, before: numberBefore(before), limit });
         const runIds = rows.filter((row) => row.role === 'user').map((row) => row.run_id);
-        const all = runIds.length === 0 ? [] : await reads.query(attachmentsOfRuns(chatKey, runIds));
-        return rows.map((row) => {
-          const attachments = row.role === 'user' ? all.filter((one) => one.run_id === row.run_id) : [];
-          return { row, attachments };
+        const answered = rows.filter((row) => row.role === 'assistant').map((row) => row.run_id);
+        const [all, calls, answers] = await Promise.all([
+          runIds.length === 0 ? [] : reads.query(attachmentsOfRuns(chatKey, runIds)),
+          readCalls(reads, answered),
+          readAnswers(reads, runIds),
+        ]);
+        return rows.map((row): ShownMessage => {
+          const { run_id: runId } = row;
+          return row.role === 'user'
+            ? {
+                row,
+                attachments: all.filter((one) => one.run_id === runId),
+                calls: [],
+                answers: answers.get(runId) ?? [],
+              }
+            : { row, attachments: [], calls: calls.get(runId) ?? [], answers: [] };
         });
       },
       position: ({ row }) => ({ createdAt: row.position, id: '' }),
-      show: ({ row, attachments }) => messageJson(chatId, row, attachments),
+      show: (message) => messageJson(chatId, message),
     });
   }
 
