@@ -43,6 +43,7 @@ import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
+import { type MessageDetails, readAnswers, readCalls } from './message-details.ts';
 import { storeImported } from './store-imported.ts';
 
 /** The columns that a chat's status does not have. */

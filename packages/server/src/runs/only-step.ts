@@ -46,15 +46,9 @@ export function onlyStepJson({ agent, text, steps, usage, lastStep: step }: OneS
   }
   if (message !== text) return null;
   const { model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs = null, promptBytes } = step;
-  const times = [startedAt, completedAt, firstTokenMs] as const;
-  const only: OnlyStep = [
-    model,
-    firstEventId,
-    lastEventId,
-    ...times,
-    ...(promptBytes === undefined ? [] : [promptBytes]),
-  ];
-  return JSON.stringify(only);
+  const only = [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] as const;
+  const whole: OnlyStep = promptBytes === undefined ? only : [...only, promptBytes];
+  return JSON.stringify(whole);
 }
 
 function isSameUsage(one: Usage, other: Usage): boolean {

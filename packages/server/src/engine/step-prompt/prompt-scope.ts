@@ -43,7 +43,7 @@ export class PromptScope implements RunScope {
   readonly userContext = undefined;
   readonly progress = new Progress();
   readonly room = { isFull: false, onceRoom: () => {} };
-  readonly signal = new AbortController().signal;
+  readonly signal: AbortSignal = new AbortController().signal;
   readonly unfinished = { cut: () => {}, wait: () => {} };
   readonly #sought: SoughtStep;
   /** What the step's model was sent. Null if the walk did not reach it. */
