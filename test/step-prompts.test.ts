@@ -47,10 +47,10 @@ const office = defineAgency({
   ],
 });
 
-type Sent = ModelCall['request']['prompt'][number];
+type SentItem = ModelCall['request']['prompt'][number];
 
 /** The item in the form of `new_messages`. */
-function toItem(item: Sent): object {
+function toItem(item: SentItem): object {
   if (item.kind === 'user') return { type: 'message', role: 'user', content: item.text };
   if (item.kind === 'assistant') {
     return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: item.text, annotations: [] }] };

@@ -14,6 +14,6 @@ export function toolsBytes(tools: readonly ModelTool[]): number {
   return bytes;
 }
 
-/** The size by which a rebuilt prompt is compared with the one that was sent. */
+/** The size by which a rebuilt prompt and the sent prompt are compared. */
 export const sentBytes = (instructions: string, prompt: readonly PromptItem[], tools: readonly ModelTool[]): number =>
   promptBytes(instructions, prompt) + toolsBytes(tools);

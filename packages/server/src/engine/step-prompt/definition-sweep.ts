@@ -34,7 +34,7 @@ interface SweepDeps {
 
 /**
  * Stores definitions for the versions that this node has loaded. Deletes a definition if no run in an existing chat has it.
- * Run ids grow, so a search for such a run continues where it ended. Once it has found one, later sweeps read that run only.
+ * Run ids grow, so a search for such a run continues at its last row. Later sweeps read only the run that it found.
  */
 export class DefinitionSweep extends Sweep {
   readonly #deps: SweepDeps;
@@ -85,7 +85,7 @@ export class DefinitionSweep extends Sweep {
   }
 
   /** True also if the search has not ended. */
-  async #isUsed({ agency, version, run_id: stored }: Replaced): Promise<boolean> {
+  async #isUsed({ agency, version, run_id: stored }: OldVersion): Promise<boolean> {
     const { store } = this.#deps;
     let from: string = stored ?? '';
     for (let page = 0; page < PAGES && !this.isClosed; page += 1) {
@@ -106,7 +106,7 @@ export class DefinitionSweep extends Sweep {
   }
 }
 
-interface Replaced {
+interface OldVersion {
   readonly agency: string;
   readonly version: string;
   readonly run_id: RunId | null;

@@ -16,7 +16,7 @@ export interface SoughtStep {
 }
 
 /** The loops have reached a step that the journal does not contain. */
-class Reached extends Error {}
+class WalkEnd extends Error {}
 
 interface ScopeParts {
   readonly runId: RunId;
@@ -61,7 +61,7 @@ export class PromptScope implements RunScope {
   }
 
   /** Called before every tool call. */
-  readonly mayCall = (): Promise<void> => Promise.reject(new Reached());
+  readonly mayCall = (): Promise<void> => Promise.reject(new WalkEnd());
 
   emit(): void {}
 
@@ -71,15 +71,15 @@ export class PromptScope implements RunScope {
       const request = modelRequest(this, input, agent.model, { step: 0, tries: { count: 0 }, trace: null });
       this.found = { agent: agent.name, request };
     }
-    throw new Reached();
+    throw new WalkEnd();
   }
 
   async journal(): Promise<void> {}
 
   publish(): Promise<never> {
-    return Promise.reject(new Reached());
+    return Promise.reject(new WalkEnd());
   }
 }
 
 /** True if the walk ended as it must. */
-export const hasReached = (error: unknown): boolean => error instanceof Reached;
+export const isWalkEnd = (error: unknown): boolean => error instanceof WalkEnd;

@@ -20,7 +20,7 @@ import type { FindModel } from '../deps.ts';
 import { readExchanges } from '../read-exchanges.ts';
 import { readyPrompt } from '../ready-prompt.ts';
 import { type AgencyDefinition, describeAgency, unknownDefinition } from './definition.ts';
-import { hasReached, PromptScope } from './prompt-scope.ts';
+import { isWalkEnd, PromptScope } from './prompt-scope.ts';
 import { PromptTeam } from './prompt-team.ts';
 import { findSought, type ReadRun, readLength, readRun, readStoredDefinition, type SoughtRow } from './read-step.ts';
 import { StoredAttachments } from './stored-attachments.ts';
@@ -145,7 +145,7 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, defin
     const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
     await runLoop(scope, { ...root, prompt, earlierItems, trace: null });
   } catch (error) {
-    if (!hasReached(error)) throw error;
+    if (!isWalkEnd(error)) throw error;
   }
   return scope.found === null ? null : { ...scope.found, team };
 }

@@ -70,7 +70,7 @@ export const moveDefinition = statement('move definition', (db, p: Version & { r
     .where('version', '=', p.version),
 );
 
-/** Deletes nothing if a node has loaded the version meanwhile. */
+/** Deletes nothing if a node has loaded the version again. */
 export const deleteDefinition = statement('delete definition', (db, p: Version & { before: number }) =>
   db
     .deleteFrom('agency_definitions')
