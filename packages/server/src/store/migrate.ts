@@ -36,6 +36,7 @@ import * as schedules from './migrations/0037-schedules.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
 import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
+import * as search from './migrations/0046-search.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -76,6 +77,7 @@ const MIGRATIONS = {
   '0038-first-token': firstToken,
   '0039-chats-by-change': chatsByChange,
   '0041-answered-questions': answeredQuestions,
+  '0046-search': search,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
