@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ChatKey, RunId } from '../../domain/ids.ts';
 import { TEXT_CHARACTERS } from '../../domain/search/words.ts';
 import type { Schema } from '../schema.ts';
@@ -100,6 +100,8 @@ export const dueWaiting = statement('due waiting', (db, p: { now: number; limit:
   ),
 );
 
+export type WaitingRow = RowOf<typeof dueWaiting>;
+
 export const waitForRun = statement('wait for run', (db, p: { runId: RunId; chatKey: ChatKey }) =>
   db
     .insertInto('search_waiting')
@@ -115,13 +117,13 @@ export const waitForChat = statement('wait for chat', (db, p: { chatKey: ChatKey
     .onConflict((c) => c.columns(['chat_key', 'run_id']).doUpdateSet({ due_at: p.dueAt })),
 );
 
-/** Runs that are active when the position passes them. */
-export const waitForActive = statement('wait for active', (db, p: { from: string; to: string }) =>
+/** Runs that are not in the index when the position passes them: most are active. */
+export const waitForOthers = statement('wait for others', (db, p: { from: string; to: string }) =>
   raw<never>(
     db,
     sql<never>`insert into search_waiting (chat_key, run_id, due_at)
-      select chat_key, run_id, 0 from runs
-      where run_id > ${p.from} and run_id <= ${p.to} and completed_at is null
+      select runs.chat_key, runs.run_id, 0 from runs
+      where runs.run_id > ${p.from} and runs.run_id <= ${p.to} and ${hasNoDoc}
       on conflict do nothing`,
   ),
 );
@@ -218,18 +220,30 @@ export const moreTools = statement('more tools', (db, p: { turns: JsonRows }) =>
   ),
 );
 
-/** `docs`: `{run, chat, words}`. */
-export const insertDocs = (kind: StoreKind, docs: JsonRows) => (db: Kysely<Schema>) => {
-  const words = sql`j.value ->> 'words'`;
-  return raw<never>(
+const insertDocs = (words: RawBuilder<unknown>) => (db: Kysely<Schema>, p: { docs: JsonRows }) =>
+  raw<never>(
     db,
     sql<never>`insert into search_docs (run_id, chat_key, words)
-      select j.value ->> 'run', j.value ->> 'chat',
-        ${kind === 'postgres' ? sql`array_to_tsvector(string_to_array(${words}, ' '))` : sql`' ' || (${words}) || ' '`}
-      from json_each(${docs}) as j where true
+      select j.value ->> 'run', j.value ->> 'chat', ${words} from json_each(${p.docs}) as j where true
       on conflict (run_id) do nothing`,
   );
-};
+
+/** `docs`: `{run, chat, words}`. The words have spaces between them. */
+export const INSERT_DOCS = {
+  sqlite: statement('insert docs', insertDocs(sql`' ' || (j.value ->> 'words') || ' '`)),
+  postgres: statement('insert docs', insertDocs(sql`array_to_tsvector(string_to_array(j.value ->> 'words', ' '))`)),
+} as const satisfies Record<StoreKind, unknown>;
+
+/** Chats that begin with imported turns which are not in the index. `keys`: `{chat}`. */
+export const importedChats = statement('imported chats', (db, p: { keys: JsonRows }) =>
+  raw<{ chat_key: ChatKey }>(
+    db,
+    sql<{ chat_key: ChatKey }>`
+      select distinct m.chat_key from json_each(${p.keys}) as j cross join messages m
+      where m.chat_key = j.value ->> 'chat' and m.position = 1 and m.run_id like 'imp~_%' escape '~'
+        and not exists (select 1 from search_docs d where d.run_id = m.run_id)`,
+  ),
+);
 
 /** Rows of the index that only these chats have, with the lengths of their words. For the embedded store. `keys`: `{chat}`. */
 export const docsOfChats = statement('docs of chats', (db, p: { keys: JsonRows }) =>
