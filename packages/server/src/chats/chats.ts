@@ -19,8 +19,10 @@ import { checkMetadata } from '../domain/metadata.ts';
 import { previewTitle } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { soughtWords } from '../domain/search/words.ts';
 import { iso } from '../domain/time.ts';
-import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { Search } from '../search/search.ts';
+import { type LargeListQuery, type LargePages, toPage } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import { type AskingMember, chatsAsking } from '../store/queries/asked-questions.ts';
@@ -38,8 +40,10 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
 import { chatsDeletedWith } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
+import { waitForChat } from '../store/queries/search-index.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
@@ -141,6 +145,8 @@ export interface ChatQuery extends LargeListQuery {
   readonly status?: 'idle' | 'running';
   readonly updatedAfter?: string;
   readonly sort?: ChatOrder;
+  /** Words that all must occur in the chat's texts. */
+  readonly q?: string;
 }
 
 /** Treats null as absent. */
@@ -174,11 +180,13 @@ export interface ChatChange {
 export class Chats {
   readonly #store: Store;
   readonly #pages: LargePages;
+  readonly #search: Search;
   readonly #forgetTurns: (chatKey: ChatKey) => void;
 
   /** `forgetTurns` removes a deleted chat's turns from this node's memory. */
   constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: ChatKey) => void) {
     this.#forgetTurns = forgetTurns;
+    this.#search = new Search(store);
     this.#store = store;
     this.#pages = pages;
   }
@@ -218,6 +226,7 @@ export class Chats {
         if (imported.turns.length > 0) {
           const ids = await storeImported(tx, { chatKey, agent: integration.default_agent, now }, imported.turns);
           await imported.attach(tx, { integrationId, chatKey, now }, ids);
+          await tx.run(waitForChat, { chatKey, dueAt: 0 });
         }
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
@@ -258,19 +267,25 @@ export class Chats {
     return chatId !== undefined && rows.filter((row) => row.chat_id === chatId).length === unique.size ? chatId : null;
   }
 
-  list({ integrationId, member }: Scope, query: ChatQuery) {
-    const { consumerId, status, updatedAfter, sort: order = 'created' } = query;
-    const filter = {
+  async list({ integrationId, member }: Scope, query: ChatQuery) {
+    const { consumerId, status, updatedAfter, sort: order = 'created', q } = query;
+    const listed = {
       member,
       ...(consumerId === undefined ? {} : { consumerId }),
       ...(status === undefined ? {} : { status }),
       ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
     };
+    const words = q === undefined ? null : soughtWords(integrationId, q);
+    const turns = this.#pages.turnsOf(query);
+    const page = { ...toPage(query), order };
+    const found = words === null ? null : await this.#search.chats(turns, integrationId, listed, words, page);
+    const filter = found === null ? listed : { ...listed, chatKeys: jsonRows(found.ids.map((chat) => ({ chat }))) };
     const { reads } = this.#store;
     return this.#pages.read(query, {
       showsAll: true,
       sizes: (page) => reads.query(chatSizes(integrationId, filter, { ...page, order })),
       rows: (page) => reads.query(listChats(integrationId, filter, { ...page, order })),
+      readTo: () => found?.readTo ?? null,
       position: (row) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),
       show: chatItem,
     });

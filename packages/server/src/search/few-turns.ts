@@ -15,7 +15,10 @@ const MAX_TERMS = 64;
 const MIN_PREFIX = 3;
 const SCOPE = 5;
 
-/** Returns the indexed turns with all of these words. Null if there are many. */
+/**
+ * Returns the indexed turns with all of these words, which are whole words or one prefix. Null if there are many, or if reading
+ * them takes too long.
+ */
 export type FewTurns = (takeTurn: TakeTurn, words: SoughtWords) => Promise<readonly Turn[] | null>;
 
 export const fewTurns = ({ kind, reads }: Store): FewTurns =>
@@ -24,7 +27,7 @@ export const fewTurns = ({ kind, reads }: Store): FewTurns =>
     : (takeTurn, words) => fewInSqlite(reads, takeTurn, words);
 
 async function fewInPostgres(reads: Reads, takeTurn: TakeTurn, words: SoughtWords): Promise<Turn[] | null> {
-  if (words.every(({ text, isPrefix }) => isPrefix && text.length < SCOPE + MIN_PREFIX && isAscii(text))) return null;
+  if (words.some(({ text, isPrefix }) => isPrefix && text.length < SCOPE + MIN_PREFIX && isAscii(text))) return null;
   using _turn = await takeTurn();
   const turns = await reads.query(turnsWith(words, FEW + 1));
   return turns.length > FEW ? null : turns;
@@ -33,13 +36,15 @@ async function fewInPostgres(reads: Reads, takeTurn: TakeTurn, words: SoughtWord
 /** A Chinese character is a whole word. */
 const isAscii = (text: string): boolean => /^[a-z0-9]*$/.test(text);
 
-/**
- * The last word's prefix is replaced by the words that begin with it, because SQLite would put all their entries into memory. If
- * there are other words, it is left out: the list checks each turn.
- */
 async function fewInSqlite(reads: Reads, takeTurn: TakeTurn, words: SoughtWords): Promise<Turn[] | null> {
-  const whole = words.filter(({ isPrefix }) => !isPrefix).map(({ text }) => text);
-  const expression = whole.length > 0 ? quote(whole, 'AND') : await expandPrefix(reads, words.at(-1)?.text ?? '');
+  const [prefix] = words.filter(({ isPrefix }) => isPrefix);
+  const expression =
+    prefix === undefined
+      ? quote(
+          words.map(({ text }) => text),
+          'AND',
+        )
+      : await expandPrefix(reads, prefix.text);
   if (expression === null) return null;
   if (expression === '') return [];
   const last = (await first(reads.query(lastDoc)))?.doc ?? 0;
@@ -58,7 +63,10 @@ async function fewInSqlite(reads: Reads, takeTurn: TakeTurn, words: SoughtWords)
 const quote = (terms: readonly string[], operator: 'AND' | 'OR') =>
   terms.map((term) => `"${term}"`).join(` ${operator} `);
 
-/** Returns an expression for all words with this prefix. Null if there are many. */
+/**
+ * Returns an expression for all words with this prefix. Null if there are many. For a prefix SQLite would put all entries of its
+ * words into memory.
+ */
 async function expandPrefix(reads: Reads, prefix: string): Promise<string | null> {
   const terms: string[] = [];
   for (let from = prefix; terms.length <= MAX_TERMS; ) {

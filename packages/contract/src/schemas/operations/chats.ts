@@ -16,6 +16,7 @@ import {
   operation,
   pageQuery,
   refusals,
+  searchWords,
 } from '../operation.ts';
 import { Type } from '../type.ts';
 import { chat, integrationExample, json, message, page } from './examples.ts';
@@ -62,11 +63,19 @@ export const listChats = operation({
     sort: Type.Optional(
       oneOfStrings(['created', 'updated'], { description: 'By creation (the default), or by the last change.' }),
     ),
+    q: Type.Optional(searchWords()),
     ...pageQuery,
   }),
   example: {
     params: integrationExample,
-    query: { consumerId: 'user-42', status: 'idle', updatedAfter: '2030-01-01T00:00:00Z', sort: 'updated', limit: 50 },
+    query: {
+      consumerId: 'user-42',
+      status: 'idle',
+      updatedAfter: '2030-01-01T00:00:00Z',
+      sort: 'updated',
+      q: 'refund',
+      limit: 50,
+    },
     status: 200,
     answer: page(chat),
   },
