@@ -112,7 +112,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   storage: base,
   workspace: [...agentPorts, 'files', ...base],
   mcp: [...agentPorts, ...base],
-  erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'store', ...base],
+  erasure: ['accounts', 'runs', 'chats', 'attachments', 'files', 'search', 'store', ...base],
   schedules: ['admission', 'store', ...base],
   agent: base,
   eventlog: ['store', ...base],

@@ -22,6 +22,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { soughtWords } from '../domain/search/words.ts';
 import { iso } from '../domain/time.ts';
 import { Search } from '../search/search.ts';
+import { unindexEarly } from '../search/unindex.ts';
 import { type LargeListQuery, type LargePages, toPage } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
@@ -277,8 +278,8 @@ export class Chats {
     };
     const words = q === undefined ? null : soughtWords(integrationId, q);
     const turns = this.#pages.turnsOf(query);
-    const page = { ...toPage(query), order };
-    const found = words === null ? null : await this.#search.chats(turns, integrationId, listed, words, page);
+    const position = { ...toPage(query), order };
+    const found = words === null ? null : await this.#search.chats(turns, integrationId, listed, words, position);
     const filter = found === null ? listed : { ...listed, chatKeys: jsonRows(found.ids.map((chat) => ({ chat }))) };
     const { reads } = this.#store;
     return this.#pages.read(query, {
@@ -324,6 +325,7 @@ export class Chats {
    * transient forks are deleted with it.
    */
   async delete(integrationId: IntegrationId, chatId: string): Promise<void> {
+    await this.#unindex(integrationId, chatId);
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
@@ -340,10 +342,16 @@ export class Chats {
     });
     for (const chatKey of deleted) this.#forgetTurns(chatKey);
   }
+
+  async #unindex(integrationId: IntegrationId, chatId: string): Promise<void> {
+    const { chat_key: chatKey } = await chatRow(this.#store.reads, wholeIntegration(integrationId), chatId);
+    await refuseIfActive(this.#store.reads, chatKey);
+    await unindexEarly(this.#store, [chatKey]);
+  }
 }
 
-async function refuseIfActive(tx: Tx, chatKey: ChatKey): Promise<void> {
-  const active = await first(tx.all(activeRunOfChat, { chatKey }));
+async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {
+  const active = await first(reads.all(activeRunOfChat, { chatKey }));
   if (active === undefined) return;
   const { run_id: runId, usage_request_id: usageRequestId, chat_id: chatId } = active;
   throw new Refusal('run_active', undefined, { runId, usageRequestId, chatId });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { ChatKey } from '../domain/ids.ts';
+import { unindexEarly } from '../search/unindex.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import {
   deleteTransientMark,
@@ -44,6 +45,7 @@ export class TransientSweep extends Sweep {
       const page = await this.#store.reads.all(dueTransientChats, { now, limit: CHATS_PER_PAGE });
       for (const { chat_key: chatKey } of page) {
         if (this.isClosed) break;
+        if (await this.#isOver(chatKey, now)) await unindexEarly(this.#store, [chatKey]);
         if (await this.#store.transact('sweep', (tx) => this.#visit(tx, chatKey, now))) deleted += 1;
         await nextTurn();
       }
@@ -51,6 +53,13 @@ export class TransientSweep extends Sweep {
     }
     if (deleted > 0) this.#logger.info({ chats: deleted }, 'transient chats were deleted');
     return deleted;
+  }
+
+  /** True if the chat will probably be deleted. */
+  async #isOver(chatKey: ChatKey, now: number): Promise<boolean> {
+    const chat = await first(this.#store.reads.all(endOfTransientChat, { chatKey }));
+    const endedAt = chat?.run_id === null ? chat.updated_at : (chat?.completed_at ?? null);
+    return endedAt !== null && endedAt + this.#logMs <= now;
   }
 
   /** Resolves to true if the chat was deleted. */

@@ -8,9 +8,9 @@ import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { parseExtras } from '../domain/run/run-extras.ts';
 import { isFinished, type RunStatus } from '../domain/run/run-state.ts';
+import { soughtWords } from '../domain/search/words.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
-import { soughtWords } from '../domain/search/words.ts';
 import { Search } from '../search/search.ts';
 import { type LargeListQuery, type LargePages, toPage } from '../store/large-pages.ts';
 import { attachmentsOfRuns } from '../store/queries/attachments.ts';
@@ -122,7 +122,8 @@ export class RunReads {
     const texts = hasTexts ? 'answer' : 'previews';
     const listed = { integrationId, chatId, consumerId, status, agent, texts, ...admissionTimes(query) } as const;
     const words = q === undefined ? null : soughtWords(integrationId, q);
-    const found = words === null ? null : await this.#search.runs(this.#pages.turnsOf(query), listed, words, toPage(query));
+    const found =
+      words === null ? null : await this.#search.runs(this.#pages.turnsOf(query), listed, words, toPage(query));
     const filter = { ...listed, runIds: found === null ? undefined : jsonRows(found.ids.map((id) => ({ id }))) };
     const { reads } = this.#store;
     let oldest: ListPosition | null = null;

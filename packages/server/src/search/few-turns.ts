@@ -1,5 +1,5 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
-import type { SoughtWords } from '../domain/search/words.ts';
+import { SCOPE_CHARACTERS, type SoughtWords } from '../domain/search/words.ts';
 import { lastDoc, nextTerm, turnsMatching, turnsWith } from '../store/queries/search.ts';
 import type { Turn } from '../store/queries/search-index.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
@@ -13,7 +13,6 @@ const MAX_MS = 150;
 const MAX_TERMS = 64;
 /** The shortest prefix for which PostgreSQL reads the index. Shorter ones can have millions of entries. */
 const MIN_PREFIX = 3;
-const SCOPE = 5;
 
 /**
  * Returns the indexed turns with all of these words, which are whole words or one prefix. Null if there are many, or if reading
@@ -27,7 +26,8 @@ export const fewTurns = ({ kind, reads }: Store): FewTurns =>
     : (takeTurn, words) => fewInSqlite(reads, takeTurn, words);
 
 async function fewInPostgres(reads: Reads, takeTurn: TakeTurn, words: SoughtWords): Promise<Turn[] | null> {
-  if (words.some(({ text, isPrefix }) => isPrefix && text.length < SCOPE + MIN_PREFIX && isAscii(text))) return null;
+  if (words.some(({ text, isPrefix }) => isPrefix && text.length < SCOPE_CHARACTERS + MIN_PREFIX && isAscii(text)))
+    return null;
   using _turn = await takeTurn();
   const turns = await reads.query(turnsWith(words, FEW + 1));
   return turns.length > FEW ? null : turns;

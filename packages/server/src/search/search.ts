@@ -161,7 +161,11 @@ export class Search {
       const positions = { from, before: from + MESSAGES_TOGETHER };
       for (const row of await this.#inTurn(takeTurn, wordsOfChats(kind, keys, positions, words))) {
         const { chat_key: chatKey } = row;
-        addFlags(matching, chatKey, words.map((_, index) => row[`w${index}`] === 1));
+        addFlags(
+          matching,
+          chatKey,
+          words.map((_, index) => row[`w${index}`] === 1),
+        );
         if (row.unread === 1) unread.add(chatKey);
       }
     }

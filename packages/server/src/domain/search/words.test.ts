@@ -23,7 +23,11 @@ const CASES: readonly [text: string, words: readonly string[]][] = [
 test('a text becomes words without case, accents and signs', () => {
   const scope = wordScope(demo);
   for (const [text, words] of CASES) {
-    assert.deepEqual([...indexedWords(scope, [text])], words.map((word) => scope + word), text);
+    assert.deepEqual(
+      [...indexedWords(scope, [text])],
+      words.map((word) => scope + word),
+      text,
+    );
   }
 });
 

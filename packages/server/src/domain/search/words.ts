@@ -5,7 +5,8 @@ import { Refusal } from '../refusal.ts';
 /** Only the beginning of a text is searched. Characters are code points. */
 export const TEXT_CHARACTERS = 20_000;
 const WORD_CHARACTERS = 64;
-const SCOPE_CHARACTERS = 5;
+/** A word of the index begins with its integration's scope. */
+export const SCOPE_CHARACTERS = 5;
 
 /** Each Chinese, Japanese or Korean character is a word. */
 const WORD =
@@ -34,13 +35,7 @@ function listWords(text: string): string[] {
 
 /** The upper case first: `ß` and `SS` are the same letters. Composed again, because Korean syllables are decomposed too. */
 const fold = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(ACCENT, '')
-    .toUpperCase()
-    .toLowerCase()
-    .replaceAll('ς', 'σ')
-    .normalize('NFC');
+  text.normalize('NFKD').replace(ACCENT, '').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 
 const shorten = (word: string): string => cut(word, WORD_CHARACTERS);
 
@@ -53,7 +48,10 @@ function cut(text: string, characters: number): string {
 
 /** Two integrations can have the same scope: the lists are filtered by the integration too. */
 export const wordScope = (integrationId: IntegrationId): string =>
-  BigInt(`0x${hash('sha256', integrationId, 'hex').slice(0, 16)}`).toString(36).slice(-SCOPE_CHARACTERS).padStart(5, '0');
+  BigInt(`0x${hash('sha256', integrationId, 'hex').slice(0, 16)}`)
+    .toString(36)
+    .slice(-SCOPE_CHARACTERS)
+    .padStart(SCOPE_CHARACTERS, '0');
 
 /** Returns the words of all these texts, each once. */
 export function indexedWords(scope: string, texts: readonly string[]): Set<string> {
@@ -67,7 +65,10 @@ export function soughtWords(integrationId: IntegrationId, text: string): SoughtW
   const words = listWords(text);
   const last = words.pop();
   if (last === undefined) {
-    throw new Refusal('invalid_request', '`q` must have a letter or a digit: these are the words that are searched for.');
+    throw new Refusal(
+      'invalid_request',
+      '`q` must have a letter or a digit: these are the words that are searched for.',
+    );
   }
   const scope = wordScope(integrationId);
   const whole = [...new Set(words)].map((word) => ({ text: scope + word, isPrefix: false }));
@@ -76,4 +77,6 @@ export function soughtWords(integrationId: IntegrationId, text: string): SoughtW
 
 /** Returns which of the words occur. */
 export const occurringWords = (sought: SoughtWords, words: ReadonlySet<string>): boolean[] =>
-  sought.map(({ text, isPrefix }) => words.has(text) || (isPrefix && words.values().some((word) => word.startsWith(text))));
+  sought.map(
+    ({ text, isPrefix }) => words.has(text) || (isPrefix && words.values().some((word) => word.startsWith(text))),
+  );

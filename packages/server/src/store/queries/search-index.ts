@@ -129,10 +129,7 @@ export const waitForOthers = statement('wait for others', (db, p: { from: string
 );
 
 export const endWaiting = statement('end waiting', (db, p: { runId: string; chatKey: ChatKey }) =>
-  db
-    .deleteFrom('search_waiting')
-    .where('chat_key', '=', p.chatKey)
-    .where('run_id', '=', soughtId<RunId>(p.runId)),
+  db.deleteFrom('search_waiting').where('chat_key', '=', p.chatKey).where('run_id', '=', soughtId<RunId>(p.runId)),
 );
 
 /** The next chats of the walk, newest first. */
@@ -206,19 +203,24 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
 
 export type TurnTexts = RowOf<typeof turnTexts>;
 
-/** JSON with more names of tools: the records of imported turns, and the questions of runs. `turns`: `{run, chat}`. */
-export const moreTools = statement('more tools', (db, p: { turns: JsonRows }) =>
-  raw<{ run_id: RunId; json: string }>(
+/**
+ * JSON with more names of tools, and with errors: records of imported turns and of failed calls, and questions of runs. `turns`:
+ * `{run, chat}`.
+ */
+export const turnRecords = statement('turn records', (db, p: { turns: JsonRows }) =>
+  raw<{ run_id: RunId; source: 'imported' | 'failed' | 'question'; json: string }>(
     db,
-    sql<{ run_id: RunId; json: string }>`
-      select s.run_id, s.record_json as json from json_each(${p.turns}) as j
-        cross join steps s where s.run_id = j.value ->> 'run' and j.value ->> 'run' like 'imp~_%' escape '~'
+    sql`
+      select s.run_id, case when s.status = 'failed' then 'failed' else 'imported' end as source, s.record_json as json
+        from json_each(${p.turns}) as j cross join steps s
+        where s.run_id = j.value ->> 'run' and (s.status = 'failed' or s.run_id like 'imp~_%' escape '~')
       union all
-      select q.run_id, q.question_json from json_each(${p.turns}) as j
-        cross join asked_questions q where q.chat_key = j.value ->> 'chat' and q.run_id = j.value ->> 'run'
-        and q.question_json is not null`,
+      select q.run_id, 'question', q.question_json from json_each(${p.turns}) as j cross join asked_questions q
+        where q.chat_key = j.value ->> 'chat' and q.run_id = j.value ->> 'run' and q.question_json is not null`,
   ),
 );
+
+export type TurnRecord = RowOf<typeof turnRecords>;
 
 const insertDocs = (words: RawBuilder<unknown>) => (db: Kysely<Schema>, p: { docs: JsonRows }) =>
   raw<never>(

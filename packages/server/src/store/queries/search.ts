@@ -32,7 +32,7 @@ const hasWords = (kind: StoreKind, words: SoughtWords): RawBuilder<boolean | nul
       )}`;
 
 const asInteger = (condition: RawBuilder<boolean | null>) =>
-  sql<number | null>`case when ${condition} then 1 when ${condition} is null then null else 0 end`;
+  sql<number | null>`case when ${condition} then 1 when (${condition}) is null then null else 0 end`;
 
 /** On PostgreSQL: turns with all of these words. */
 export const turnsWith = (words: SoughtWords, limit: number) => (db: Db) =>
@@ -124,7 +124,11 @@ export interface ListedChat {
 
 /** A page of the list of chats: each with its position in the list. */
 export const listedChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Db) =>
-  listChats(integrationId, filter, page)(db)
+  listChats(
+    integrationId,
+    filter,
+    page,
+  )(db)
     .clearSelect()
     .select([
       'chats.chat_key as id',
@@ -153,4 +157,3 @@ export const wordsOfChats = (kind: StoreKind, keys: JsonRows, { from, before }: 
         group by m.chat_key`,
     );
 };
-
