@@ -9,6 +9,7 @@ import {
   endOfTransientChat,
   postponeTransient,
 } from '../store/queries/transient-chats.ts';
+import type { RowOf } from '../store/statement.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { deleteWholeChat } from './delete-chat.ts';
@@ -58,7 +59,7 @@ export class TransientSweep extends Sweep {
   /** True if the chat will probably be deleted. */
   async #isOver(chatKey: ChatKey, now: number): Promise<boolean> {
     const chat = await first(this.#store.reads.all(endOfTransientChat, { chatKey }));
-    const endedAt = chat?.run_id === null ? chat.updated_at : (chat?.completed_at ?? null);
+    const endedAt = chat === undefined ? null : toEnd(chat);
     return endedAt !== null && endedAt + this.#logMs <= now;
   }
 
@@ -71,7 +72,7 @@ export class TransientSweep extends Sweep {
       await tx.run(deleteTransientMark, { chatKey });
       return false;
     }
-    const endedAt = chat.run_id === null ? chat.updated_at : chat.completed_at;
+    const endedAt = toEnd(chat);
     // An active run ends later than now. Without a wait, the same page would be read again.
     const dueAt = endedAt === null ? now + Math.max(this.#logMs, 1) : endedAt + this.#logMs;
     if (dueAt > now) {
@@ -82,3 +83,7 @@ export class TransientSweep extends Sweep {
     return true;
   }
 }
+
+/** Returns when the chat's last run ended. Null if it is active. */
+const toEnd = (chat: RowOf<typeof endOfTransientChat>): number | null =>
+  chat.run_id === null ? chat.updated_at : chat.completed_at;

@@ -64,6 +64,11 @@ export const UNCOPIED_TABLES = [
   'blob_folder',
   // The loop builds the index of words again.
   'search_docs',
+  'search_index',
+  'search_index_config',
+  'search_index_data',
+  'search_index_idx',
+  'search_terms',
   'search_state',
   'search_waiting',
   // Kysely's own tables: the migrations of the copy create them.
