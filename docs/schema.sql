@@ -60,6 +60,7 @@ CREATE TABLE "asked_questions" (
   "asked_at" bigint,
   "settled_at" bigint
 ) without rowid;
+CREATE INDEX "asked_questions_answered" on "asked_questions" ("owner_id", "asked_at", "question_id") where answer_json is not null;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
 CREATE INDEX "asked_questions_list" on "asked_questions" ("owner_id", "asked_at", "question_id");
 CREATE INDEX "asked_questions_open" on "asked_questions" ("owner_id", "asked_at", "question_id") where settled_at is null;
@@ -270,6 +271,10 @@ CREATE TABLE "members" (
 CREATE INDEX "members_by_consumer_id" on "members" ("integration_id", lower("consumer_id"), "created_at", "sort_key", "consumer_id");
 CREATE INDEX "members_by_name_json" on "members" ("integration_id", lower("name_json"), "created_at", "sort_key", "consumer_id");
 CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
+CREATE TRIGGER messages_unindexed after delete on messages when old.role = 'user' begin
+    delete from search_docs where run_id = old.run_id
+      and not exists (select 1 from shared_runs s where s.run_id = old.run_id and s.chat_key <> old.chat_key);
+    delete from search_waiting where chat_key = old.chat_key and run_id in (old.run_id, ''); end;
 
 CREATE TABLE "messages" (
   "message_id" text not null,
@@ -432,6 +437,50 @@ CREATE TABLE "schedules" (
 CREATE INDEX "schedules_consumer" on "schedules" ("integration_id", "consumer_id") where consumer_id is not null;
 CREATE INDEX "schedules_due" on "schedules" ("due_at") where due_at is not null;
 CREATE INDEX "schedules_list" on "schedules" ("integration_id", "created_at", "schedule_id");
+CREATE TRIGGER search_docs_added after insert on search_docs begin
+    insert into search_index (rowid, words) values (new.doc, new.words); end;
+CREATE TRIGGER search_docs_deleted after delete on search_docs begin
+    insert into search_index (search_index, rowid, words) values ('delete', old.doc, old.words); end;
+
+CREATE TABLE search_docs (
+  doc integer primary key,
+  run_id text not null unique,
+  chat_key text not null,
+  words text not null
+);
+CREATE VIRTUAL TABLE search_index using fts5 (
+    words, content = 'search_docs', content_rowid = 'doc', detail = none, columnsize = 0, tokenize = 'ascii');
+
+CREATE TABLE 'search_index_config'(
+  k PRIMARY KEY,
+  v
+) WITHOUT ROWID;
+
+CREATE TABLE 'search_index_data'(
+  id INTEGER PRIMARY KEY,
+  block BLOB
+);
+
+CREATE TABLE 'search_index_idx'(
+  segid,
+  term,
+  pgno,
+  PRIMARY KEY(segid, term)
+) WITHOUT ROWID;
+
+CREATE TABLE "search_state" (
+  "id" integer primary key,
+  "position" text not null,
+  "rest" text
+);
+CREATE VIRTUAL TABLE search_terms using fts5vocab ('search_index', 'instance');
+
+CREATE TABLE "search_waiting" (
+  "chat_key" text not null,
+  "run_id" text not null,
+  "due_at" bigint not null,
+  constraint "search_waiting_key" primary key ("chat_key", "run_id")
+) without rowid;
 
 CREATE TABLE "sessions" (
   "session_id" text primary key,
@@ -714,6 +763,7 @@ create table "asked_questions" (
   settled_at bigint,
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
+CREATE INDEX asked_questions_answered ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (answer_json IS NOT NULL);
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
 CREATE INDEX asked_questions_list ON asked_questions USING btree (owner_id, asked_at, question_id);
 CREATE INDEX asked_questions_open ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (settled_at IS NULL);
@@ -1099,6 +1149,28 @@ create table "schedules" (
 CREATE INDEX schedules_consumer ON schedules USING btree (integration_id, consumer_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX schedules_due ON schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX schedules_list ON schedules USING btree (integration_id, created_at, schedule_id);
+
+create table "search_docs" (
+  run_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  words tsvector not null,
+  constraint search_docs_pkey PRIMARY KEY (run_id)
+);
+CREATE INDEX search_docs_words ON search_docs USING gin (words) WITH (gin_pending_list_limit='256');
+
+create table "search_state" (
+  id integer not null,
+  "position" text collate "C" not null,
+  rest text collate "C",
+  constraint search_state_pkey PRIMARY KEY (id)
+);
+
+create table "search_waiting" (
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  due_at bigint not null,
+  constraint search_waiting_key PRIMARY KEY (chat_key, run_id)
+);
 
 create table "sessions" (
   session_id text collate "C" not null,

@@ -43,6 +43,9 @@ test('has a method for every operation that needs a key', async () => {
   await all.chats.update({ chatId: 'c2', title: 'Two' });
   const fork = await all.chats.fork({ fromChatId: 'c1', runId, chatId: 'c3' });
   assert.deepEqual([fork.chatId, fork.forkedFrom], ['c3', { chatId: 'c1', runId }]);
+  const noAnswer = { questionId: 'qst_1', approve: true };
+  const notOpen = all.questions.answer({ chatId: 'c3', answers: [noAnswer] });
+  await assert.rejects(notOpen, { code: 'question_not_pending' });
   await all.chats.delete({ chatId: 'c3' });
   assert.equal((await all.chats.get({ chatId: 'c2' })).title, 'Two');
   assert.equal((await all.chats.status({ chatId: 'c2' })).status, 'idle');
@@ -83,6 +86,7 @@ test('has a method for every operation that needs a key', async () => {
     ...{ integrations: all.integrations.list(), keys: all.keys.list({ limit: 1 }), owners: all.owners.list() },
     ...{ agencies: all.agencies.list(), nodes: all.nodes.list(), webhooks: all.webhooks.list() },
     deliveries: all.webhooks.deliveries({ endpointId, limit: 1 }),
+    questions: all.questions.list({ state: 'all' }),
     ...{ schedules: all.schedules.list({ limit: 1 }), ticks: all.schedules.ticks({ scheduleId }) },
   })) {
     counts[name] = (await Array.fromAsync(list as AsyncIterable<unknown>)).length;
@@ -90,7 +94,7 @@ test('has a method for every operation that needs a key', async () => {
   assert.deepEqual(counts, {
     ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
     ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
-    ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0 },
+    ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0 },
   });
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();

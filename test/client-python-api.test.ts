@@ -37,6 +37,11 @@ await all.chats.create(chat_id="c2")
 await all.chats.update("c2", title="Two")
 fork = await all.chats.fork("c1", run_id=run_id, chat_id="c3")
 assert fork["forkedFrom"] == {"chatId": "c1", "runId": run_id}
+try:
+    await all.questions.answer("c3", answers=[{"questionId": "qst_1", "approve": True}])
+    assert False
+except InvalidRequestError as error:
+    assert error.code == "question_not_pending"
 await all.chats.delete(fork["chatId"])
 assert (await all.chats.get("c2"))["title"] == "Two"
 assert (await all.chats.status(chat_id="c2"))["status"] == "idle"
@@ -73,7 +78,7 @@ lists = {
     "messages": all.chats.messages("c1", limit=1), "members": all.members.list(q="a"),
     "adjustments": all.members.adjustments("a/b"), "usage": all.usage.list(),
     "summary": all.usage.summary(group_by="consumer", from_="2020-01-01T00:00:00Z"),
-    "files": all.files.list(folder="/app/mnt/u"), "nodes": all.nodes.list(),
+    "files": all.files.list(folder="/app/mnt/u"), "nodes": all.nodes.list(), "questions": all.questions.list(state="all"),
 }
 counts = {}
 for listed, items in lists.items():
@@ -128,7 +133,7 @@ describe('the Python client and the API', { skip: (await missingService('python'
       };
       assert.deepEqual(await python.run(EVERYTHING, given(kind, { url: proxy.url })), {
         ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
-        ...{ nodes: 1, webhooks: 1, deliveries: 3, schedules: 1, ticks: 0 },
+        ...{ nodes: 1, webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0 },
       });
       const missed = Object.values(operations)
         .filter(({ auth, method, path }) => {

@@ -263,22 +263,31 @@ test('answer shows and answers open questions; refusals speak of options', async
   await ask('q1', '/tool refund {}');
   await ask('q2', '/tool refund {}');
   await ask('q3', '/tool position {}');
+  await ask('q4', '/tool refund {}');
   const answer = (...args: string[]) => ['answer', '-i', 'shop', '--quiet', ...args];
-  const [shown, json, unknown, wrong, approved, none, declined, output, ...refusals] = await commands.session(
-    answer('q1'),
-    answer('q1', '--json'),
-    answer('q1', '--approve', 'pay'),
-    answer('q3', '--approve', 'position'),
-    answer('q1', '--approve', 'all', '--reason', 'fair'),
-    answer('q1', '--approve', 'all'),
-    answer('q2', '--decline', 'refund', '--reason', 'Too late.'),
-    answer('q3', '--output', 'position={"city":"Rome"}'),
-    ['tokens', 'create', 'ann', '-i', 'shop', '--expires', '5'],
-    ['chats', 'show', 'nowhere'],
-    ['keys', 'revoke', 'key_1'],
-    ['integrations', 'update', 'shop', '--set', 'maxRunSeconds=-1'],
-    ['run', '--member', 'eve', 'Hello'],
-  );
+  const [listed, continued, decided, shown, json, unknown, wrong, approved, none, declined, output, ...refusals] =
+    await commands.session(
+      ['questions', 'list'],
+      ['questions', 'answer', 'q4', '-i', 'shop', '--approve', 'all', '--json'],
+      ['questions', 'list', '--state', 'answered', '--json'],
+      answer('q1'),
+      answer('q1', '--json'),
+      answer('q1', '--approve', 'pay'),
+      answer('q3', '--approve', 'position'),
+      answer('q1', '--approve', 'all', '--reason', 'fair'),
+      answer('q1', '--approve', 'all'),
+      answer('q2', '--decline', 'refund', '--reason', 'Too late.'),
+      answer('q3', '--output', 'position={"city":"Rome"}'),
+      ['tokens', 'create', 'ann', '-i', 'shop', '--expires', '5'],
+      ['chats', 'show', 'nowhere'],
+      ['keys', 'revoke', 'key_1'],
+      ['integrations', 'update', 'shop', '--set', 'maxRunSeconds=-1'],
+      ['run', '--member', 'eve', 'Hello'],
+    );
+  assert.match(listed?.[1] ?? '', /^ASKED +INTEGRATION +CHAT .*\n\S+ \S+ +shop +q4 +ann +open .*refund \{\}\n/);
+  const continuing = JSON.parse(continued?.[1] ?? '');
+  const [item] = JSON.parse(decided?.[1] ?? '');
+  assert.deepEqual([continuing.chatId, item.chatId, item.decision], ['q4', 'q4', 'approved']);
   assert.equal(shown?.[0], 3);
   assert.match(shown?.[1] ?? '', /^QUESTION +KIND +AGENT +CALL\nqst_\w+ +approval +Clerk +refund \{\}\n$/);
   assert.deepEqual([json?.[0], JSON.parse(json?.[1] ?? '')[0].tool], [3, 'refund']);

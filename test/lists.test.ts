@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { refused } from './support/refused.ts';
+import { upload } from './support/uploads.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -22,6 +27,59 @@ function tests(store: StoreName): void {
     assert.equal(answer.status, 201, JSON.stringify(answer.body));
     return answer.body;
   }
+
+  test('JSON answers above 1 KiB are compressed, and no others', async (t) => {
+    cites(t, 'contract-26-compressed', 'contract-26-not-compressed');
+    const { apiIntegrationId: id } = await created('/v2/integrations');
+    const chats = `/v2/integrations/${id}/chats`;
+    const metadata = { text: 'again and again '.repeat(100) };
+    const ask = async (path: string, accepted: string, method = 'GET', body?: object) => {
+      const sent = request(new URL(path, server.url), {
+        method,
+        headers: { ...api.authorization, 'content-type': 'application/json', 'accept-encoding': accepted },
+      });
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      const [answer] = await once(sent, 'response');
+      const bytes = await buffer(answer);
+      const { vary, 'content-encoding': encoding, 'content-length': length } = answer.headers;
+      return { bytes, vary, encoding, length: Number(length) };
+    };
+    await created(chats, { chatId: 'c' });
+    const patched = await ask(`${chats}/c`, 'gzip, br', 'PATCH', { metadata });
+    assert.deepEqual(JSON.parse(brotliDecompressSync(patched.bytes).toString()).metadata, metadata);
+    const plain = await ask(chats, 'identity');
+    assert.deepEqual([plain.encoding, plain.vary], [undefined, 'Accept-Encoding']);
+    for (const [accepted, encoding, decode] of [
+      ['br;q=0.1, gzip', 'br', brotliDecompressSync],
+      ['br;q=0, gzip', 'gzip', gunzipSync],
+    ] as const) {
+      const answer = await ask(chats, accepted);
+      assert.deepEqual([answer.encoding, answer.vary], [encoding, 'Accept-Encoding']);
+      assert.equal(answer.length, answer.bytes.length);
+      assert.deepEqual(decode(answer.bytes), plain.bytes);
+    }
+    const whole = await ask('/openapi.json', 'br');
+    const head = await ask('/openapi.json', 'br', 'HEAD');
+    assert.deepEqual([head.encoding, head.length, head.bytes.length], ['br', whole.length, 0]);
+    assert.equal((await ask('/healthz', 'br')).vary, undefined);
+    const name = 'n'.repeat(200);
+    const wide = {
+      origins: Array.from({ length: 10 }, (_, i) => `https://${i}.${'o'.repeat(60)}.${'p'.repeat(60)}.example`),
+    };
+    assert.equal((await api.put(`/v2/integrations/${id}/members/ann`, { name })).status, 201);
+    const token = await ask(`/v2/integrations/${id}/client_tokens`, 'br', 'POST', { consumerId: 'ann', ...wide });
+    const path = await upload(api, JSON.stringify(metadata), {
+      apiIntegrationId: id,
+      filename: 'a.json',
+      contentType: 'application/json',
+    });
+    const file = await ask(`/v2/integrations/${id}/files/content?path=${path}`, 'br');
+    const run = await ask('/get_completion_v2', 'br', 'POST', { apiIntegrationId: id, message: 'Hi '.repeat(1000) });
+    for (const answer of [token, file, run]) {
+      assert.ok(answer.bytes.length > 1024, `${answer.bytes}`);
+      assert.deepEqual([answer.encoding, answer.vary], [undefined, undefined]);
+    }
+  });
 
   test('a page of completed runs reads at most 5 000 runs', async (t) => {
     cites(t, 'contract-3-lists');

@@ -30,7 +30,7 @@ async function answered(file: string, env: Readonly<Record<string, string>>, sai
 test('the agency and the backend of docs/questions.md ask and answer', async (t) => {
   const [agency = ''] = listSamples(page, 'yaml');
   const [tools = '', backend = ''] = listSamples(page, 'ts');
-  const [asking = ''] = listSamples(page, 'sh');
+  const [asking = '', inbox = ''] = listSamples(page, 'sh');
   const [pending = '', request = ''] = listSamples(page, 'json');
   using folder = new AgenciesFolder({
     'shop/agency.yaml': agency,
@@ -47,6 +47,8 @@ test('the agency and the backend of docs/questions.md ask and answer', async (t)
   const [example] = JSON.parse(pending);
   const [{ questionId, callId }] = chat.pending;
   assert.deepEqual(chat.pending, [{ ...example, questionId, callId }]);
+  const lists = await paste(t, inbox, env);
+  assert.equal(lists.split(questionId).length - 1, 2, lists);
   const output = await answered(join(folder.path, 'shop/backend.ts'), env, 'yes');
   assert.match(output, /refunded, yes, key run_\w+\/call_/);
   assert.deepEqual((await server.api.get('/v2/integrations/shop/chats/c1')).body.pending, []);

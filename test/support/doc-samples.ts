@@ -70,7 +70,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/openai-chat.md': { sh: 1, ts: 1, json: 1, yaml: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
   'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
-  'docs/questions.md': { yaml: 1, ts: 2, sh: 1, json: 2 },
+  'docs/questions.md': { yaml: 1, ts: 2, sh: 2, json: 2 },
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
   'docs/sandbox.md': { json: 1 },

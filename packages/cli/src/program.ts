@@ -14,6 +14,7 @@ import { addLatencyCommand } from './commands/latency.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { addOwnerCommands } from './commands/owners.ts';
+import { addQuestionCommands } from './commands/questions.ts';
 import { addRecordsCommand } from './commands/records.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
@@ -40,6 +41,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addChatCommand(program, context);
   addRunCommand(program, context);
   addAnswerCommand(program, context);
+  addQuestionCommands(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
   addScheduleCommands(program, context);

@@ -1,5 +1,6 @@
 import type { Interface } from 'node:readline/promises';
 import type { Answer, Question } from '@runwire/client';
+import { type CliCommand, repeated } from './command.ts';
 import { UsageError } from './exit-codes.ts';
 import { jsonOrText } from './request-options.ts';
 import { callText } from './run-display.ts';
@@ -11,6 +12,19 @@ export interface AnswerOptions {
   readonly reason?: string;
   readonly output?: readonly string[];
   readonly failed?: readonly string[];
+}
+
+/** Adds the options for the answers, and for what the run gets besides. */
+export function addAnswerOptions(command: CliCommand): CliCommand {
+  return command
+    .option('--approve <QUESTION>', 'approve a call; may be repeated', repeated)
+    .option('--decline <QUESTION>', 'decline a call; may be repeated', repeated)
+    .option('--reason <TEXT>', 'why, for the tool or the agent')
+    .option('--output <QUESTION=VALUE>', 'the output of a tool, JSON or text; may be repeated', repeated)
+    .option('--failed <QUESTION=VALUE>', 'why a tool failed, JSON or text; may be repeated', repeated)
+    .option('--message <TEXT>', 'a message that the agent reads after the answers', '')
+    .option('--context <JSON>', 'user_context, for tools and instructions')
+    .option('--request <ID>', 'your own id for the request: the same id never runs twice');
 }
 
 /** Names every open question in --approve and --decline. */

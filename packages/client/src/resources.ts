@@ -20,6 +20,10 @@ export const RESOURCES = {
     messages: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages',
     status: 'GET /v2/integrations/:apiIntegrationId/chat_status',
   },
+  questions: {
+    list: 'GET /v2/questions',
+    answer: 'POST /v2/integrations/:apiIntegrationId/chats/:chatId/answers',
+  },
   members: {
     put: 'PUT /v2/integrations/:apiIntegrationId/members/:consumerId',
     list: 'GET /v2/integrations/:apiIntegrationId/members',

@@ -23,6 +23,9 @@ import type {
   ForkChatRequest,
   MessageList,
   UpdateChatRequest,
+  AnswerQuestionsRequest,
+  AnsweringRun,
+  AskedQuestionList,
   Erasure,
   Member,
   MemberList,
@@ -421,6 +424,10 @@ export interface ListChatsParameters {
    */
   updatedAfter?: string | undefined;
   /**
+   * If true, only chats with open questions. If false, only chats without.
+   */
+  waiting?: boolean | undefined;
+  /**
    * By creation (the default), or by the last change.
    */
   sort?: 'created' | 'updated' | undefined;
@@ -447,6 +454,32 @@ export interface UpdateChatParameters {
    * Identifier of the chat.
    */
   chatId: string;
+}
+
+export interface AnswerQuestionsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
+export interface ListQuestionsParameters {
+  /**
+   * `all` also lists questions that a new message left without an answer.
+   */
+  state?: 'open' | 'answered' | 'all' | undefined;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
 }
 
 export interface CreateScheduleParameters {
@@ -999,6 +1032,14 @@ export interface Operations {
    * Set the title and the metadata of a chat.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
+  /**
+   * Send answers to the open questions of a chat.
+   */
+  answerQuestions: { input: AnswerQuestionsParameters & AnswerQuestionsRequest; answer: AnsweringRun };
+  /**
+   * List the questions of all chats, newest first.
+   */
+  listQuestions: { input: ListQuestionsParameters; answer: AskedQuestionList };
   /**
    * Create a schedule: runs that start by themselves.
    */

@@ -54,6 +54,10 @@ export const listChats = 'GET /v2/integrations/:apiIntegrationId/chats';
 
 export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId';
 
+export const answerQuestions = 'POST /v2/integrations/:apiIntegrationId/chats/:chatId/answers';
+
+export const listQuestions = 'GET /v2/questions';
+
 export const createSchedule = 'POST /v2/integrations/:apiIntegrationId/schedules';
 
 export const deleteSchedule = 'DELETE /v2/integrations/:apiIntegrationId/schedules/:scheduleId';

@@ -1537,6 +1537,147 @@ export interface UpdateChatRequest {
 }
 
 /**
+ * The answers to the open questions of a chat.
+ */
+export interface AnswerQuestionsRequest {
+  /**
+   * One answer for every open question of the chat.
+   *
+   * @maxItems 64
+   */
+  answers: Answer[];
+  /**
+   * A message that the agent reads after the answers. May be empty.
+   */
+  message?: string | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * Unique id of this request. Default: `answers:` and the first `questionId`, so the same answers start one run.
+   */
+  usageRequestId?: string | undefined;
+}
+
+/**
+ * The run that continues after answers.
+ */
+export interface AnsweringRun {
+  /**
+   * The run that continues with the answers.
+   */
+  runId: string;
+  /**
+   * Its chat.
+   */
+  chatId: string;
+  /**
+   * State of the run.
+   */
+  status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+}
+
+/**
+ * A question of any chat of the owner, and what became of it.
+ */
+export interface AskedQuestion {
+  /**
+   * Identifier of the question, for `answers`.
+   */
+  questionId: string;
+  /**
+   * `approval`: a person must decide about the call. `tool`: only the caller can make the call.
+   */
+  kind: 'approval' | 'tool';
+  /**
+   * Name of the tool.
+   */
+  tool: string;
+  /**
+   * The arguments of the call. An approved call is made with exactly these.
+   */
+  arguments: {
+    [k: string]: unknown;
+  };
+  /**
+   * The agent that made the call.
+   */
+  agent: string;
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * The chat in which the question was asked.
+   */
+  chatId: string;
+  /**
+   * The member that the chat belongs to. Null if it belongs to no member.
+   */
+  consumerId: string | null;
+  /**
+   * The run that asked.
+   */
+  runId: string;
+  /**
+   * When the run asked.
+   */
+  askedAt: string;
+  /**
+   * `unanswered`: a new message in the chat came instead of an answer.
+   */
+  state: 'open' | 'answered' | 'unanswered';
+  /**
+   * What the answer decided. Null if there is no answer.
+   */
+  decision: 'approved' | 'declined' | 'output' | null;
+  /**
+   * The reason that was given with the decision. Null if there is none.
+   */
+  reason: string | null;
+  /**
+   * Who answered. Null if there is no answer.
+   */
+  answeredBy: {
+    /**
+     * What answered.
+     */
+    kind: 'person' | 'key' | 'client_token';
+    /**
+     * Id of the person or the key, or the `consumerId` of the client token. Null for `RUNWIRE_API_KEY`.
+     */
+    id: string | null;
+    /**
+     * Name of the person or the key when it answered. Null for client tokens.
+     */
+    name: string | null;
+    /**
+     * When the answer arrived.
+     */
+    at: string;
+  } | null;
+}
+
+/**
+ * A page of a list of `AskedQuestion`.
+ */
+export interface AskedQuestionList {
+  /**
+   * The items of this page, in order.
+   */
+  items: AskedQuestion[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
  * The erasure of a member. It is kept for 30 days after its end.
  */
 export interface Erasure {

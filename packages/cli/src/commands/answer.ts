@@ -1,10 +1,10 @@
 import type { RunRequest } from '@runwire/client';
-import { type CliCommand, type Context, repeated } from '../command.ts';
+import type { CliCommand, Context } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { Conversation, isInteractive } from '../conversation.ts';
 import { EXIT } from '../exit-codes.ts';
 import { note, printJson, printTable } from '../output.ts';
-import { type AnswerOptions, answersByOptions, hasAnswers } from '../questions.ts';
+import { type AnswerOptions, addAnswerOptions, answersByOptions, hasAnswers } from '../questions.ts';
 import { jsonOption } from '../request-options.ts';
 import { callText } from '../run-display.ts';
 import { showRun } from '../show-run.ts';
@@ -18,31 +18,21 @@ interface Options extends IntegrationOptions, AnswerOptions {
 }
 
 export function addAnswerCommand(program: CliCommand, { env }: Context): void {
-  program
-    .command('answer')
-    .explain({
-      summary: 'answer the open questions of a chat',
-      details: [
-        'In a terminal it asks for each answer. With options it answers without asking; then every question needs an answer. QUESTION is the id of a question, the name of its tool, or `all`.',
-        'The answers continue the run that asked. Its text is printed as by `runwire run`, with the same exit codes.',
-        `Without a terminal and without answers it prints the open questions, with exit code ${EXIT.incomplete}. Exit code ${EXIT.failed}: no question is open.`,
-      ],
-      examples: [
-        'runwire answer trip',
-        'runwire answer trip --approve all',
-        'runwire answer trip --decline refund --reason "Too expensive"',
-        'runwire answer trip --output position=\'{"city":"Rome"}\'',
-      ],
-    })
-    .argument('CHAT')
-    .option('--approve <QUESTION>', 'approve a call; may be repeated', repeated)
-    .option('--decline <QUESTION>', 'decline a call; may be repeated', repeated)
-    .option('--reason <TEXT>', 'why, for the tool or the agent')
-    .option('--output <QUESTION=VALUE>', 'the output of a tool, JSON or text; may be repeated', repeated)
-    .option('--failed <QUESTION=VALUE>', 'why a tool failed, JSON or text; may be repeated', repeated)
-    .option('--message <TEXT>', 'a message that the agent reads after the answers', '')
-    .option('--context <JSON>', 'user_context, for tools and instructions')
-    .option('--request <ID>', 'your own id for the request: the same id never runs twice')
+  const answer = program.command('answer').explain({
+    summary: 'answer the open questions of a chat',
+    details: [
+      'In a terminal it asks for each answer. With options it answers without asking; then every question needs an answer. QUESTION is the id of a question, the name of its tool, or `all`.',
+      'The answers continue the run that asked. Its text is printed as by `runwire run`, with the same exit codes.',
+      `Without a terminal and without answers it prints the open questions, with exit code ${EXIT.incomplete}. Exit code ${EXIT.failed}: no question is open.`,
+    ],
+    examples: [
+      'runwire answer trip',
+      'runwire answer trip --approve all',
+      'runwire answer trip --decline refund --reason "Too expensive"',
+      'runwire answer trip --output position=\'{"city":"Rome"}\'',
+    ],
+  });
+  addAnswerOptions(answer.argument('CHAT'))
     .option('-q, --quiet', 'no tools on standard error')
     .printsJson('print how the run ended, or the open questions, as JSON')
     .asksIntegration()

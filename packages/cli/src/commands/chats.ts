@@ -15,6 +15,7 @@ interface ChatsOptions extends ListOptions, IntegrationOptions {
   readonly member?: string;
   readonly status?: NonNullable<ListChatsParameters['status']>;
   readonly after?: string;
+  readonly waiting?: true;
   readonly sort?: NonNullable<ListChatsParameters['sort']>;
 }
 
@@ -65,6 +66,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .option('--member <ID>', 'only chats of this member')
     .addOption(new Option('--status <STATUS>', 'only chats in this state: idle, running').choices(['idle', 'running']))
     .option('--after <DATE>', 'only chats that changed after this day or time')
+    .option('--waiting', 'only chats with open questions')
     .addOption(
       new Option('--sort <ORDER>', 'by creation or by the last change; default: created').choices([
         'created',
@@ -75,13 +77,14 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .printsJson('print the chats as a JSON array')
     .asksIntegration()
     .action(async (options: ChatsOptions) => {
-      const { member, status, sort } = options;
+      const { member, status, waiting, sort } = options;
       const updatedAfter = timeOption('--after', options.after);
       const client = await connectToIntegration(env, options);
       const filters = {
         consumerId: member,
         status,
         updatedAfter,
+        waiting,
         sort,
       };
       await printList(client.chats.list(filters), options, [

@@ -110,6 +110,7 @@ class ChatsApi(Resource):
         consumer_id: str | None = None,
         status: Literal["idle", "running"] | None = None,
         updated_after: str | None = None,
+        waiting: bool | None = None,
         sort: Literal["created", "updated"] | None = None,
         q: str | None = None,
         limit: int | None = None,
@@ -122,6 +123,7 @@ class ChatsApi(Resource):
                 "consumerId": consumer_id,
                 "status": status,
                 "updatedAfter": updated_after,
+                "waiting": waiting,
                 "sort": sort,
                 "q": q,
                 "limit": limit,
@@ -211,6 +213,43 @@ class ChatsApi(Resource):
                 "usageRequestId": usage_request_id,
                 "chatId": chat_id,
                 "aliasChatId": alias_chat_id,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+
+class QuestionsApi(Resource):
+    """Operations of `client.questions`."""
+
+    def list(
+        self,
+        *,
+        state: Literal["open", "answered", "all"] | None = None,
+        limit: int | None = None,
+    ) -> ItemList[models.AskedQuestion, models.AskedQuestionList]:
+        """List the questions of all chats, newest first."""
+        return self._list("GET /v2/questions", {"state": state, "limit": limit})
+
+    def answer(
+        self,
+        chat_id: str,
+        *,
+        answers: Sequence[models.Answer],
+        message: str | Omitted = OMITTED,
+        user_context: Mapping[str, Any] | str | None | Omitted = OMITTED,
+        usage_request_id: str | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.AnsweringRun:
+        """Send answers to the open questions of a chat."""
+        answer: models.AnsweringRun = self._json(
+            "POST /v2/integrations/:apiIntegrationId/chats/:chatId/answers",
+            {
+                "chatId": chat_id,
+                "answers": answers,
+                "message": message,
+                "user_context": user_context,
+                "usageRequestId": usage_request_id,
                 "apiIntegrationId": integration,
             },
         )
@@ -955,6 +994,7 @@ class Api(Caller):
         super().__init__(transport)
         self.runs = RunsApi(transport)
         self.chats = ChatsApi(transport)
+        self.questions = QuestionsApi(transport)
         self.members = MembersApi(transport)
         self.schedules = SchedulesApi(transport)
         self.usage = UsageApi(transport)

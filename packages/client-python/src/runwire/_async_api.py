@@ -110,6 +110,7 @@ class AsyncChatsApi(AsyncResource):
         consumer_id: str | None = None,
         status: Literal["idle", "running"] | None = None,
         updated_after: str | None = None,
+        waiting: bool | None = None,
         sort: Literal["created", "updated"] | None = None,
         q: str | None = None,
         limit: int | None = None,
@@ -122,6 +123,7 @@ class AsyncChatsApi(AsyncResource):
                 "consumerId": consumer_id,
                 "status": status,
                 "updatedAfter": updated_after,
+                "waiting": waiting,
                 "sort": sort,
                 "q": q,
                 "limit": limit,
@@ -211,6 +213,43 @@ class AsyncChatsApi(AsyncResource):
                 "usageRequestId": usage_request_id,
                 "chatId": chat_id,
                 "aliasChatId": alias_chat_id,
+                "apiIntegrationId": integration,
+            },
+        )
+        return answer
+
+
+class AsyncQuestionsApi(AsyncResource):
+    """Operations of `client.questions`."""
+
+    def list(
+        self,
+        *,
+        state: Literal["open", "answered", "all"] | None = None,
+        limit: int | None = None,
+    ) -> AsyncItemList[models.AskedQuestion, models.AskedQuestionList]:
+        """List the questions of all chats, newest first."""
+        return self._list("GET /v2/questions", {"state": state, "limit": limit})
+
+    async def answer(
+        self,
+        chat_id: str,
+        *,
+        answers: Sequence[models.Answer],
+        message: str | Omitted = OMITTED,
+        user_context: Mapping[str, Any] | str | None | Omitted = OMITTED,
+        usage_request_id: str | Omitted = OMITTED,
+        integration: str | None = None,
+    ) -> models.AnsweringRun:
+        """Send answers to the open questions of a chat."""
+        answer: models.AnsweringRun = await self._json(
+            "POST /v2/integrations/:apiIntegrationId/chats/:chatId/answers",
+            {
+                "chatId": chat_id,
+                "answers": answers,
+                "message": message,
+                "user_context": user_context,
+                "usageRequestId": usage_request_id,
                 "apiIntegrationId": integration,
             },
         )
@@ -960,6 +999,7 @@ class AsyncApi(Caller):
         super().__init__(transport)
         self.runs = AsyncRunsApi(transport)
         self.chats = AsyncChatsApi(transport)
+        self.questions = AsyncQuestionsApi(transport)
         self.members = AsyncMembersApi(transport)
         self.schedules = AsyncSchedulesApi(transport)
         self.usage = AsyncUsageApi(transport)

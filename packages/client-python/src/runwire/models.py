@@ -222,6 +222,35 @@ class AllowanceSetting(TypedDict):
     """Period of the limit. Periods begin at 00:00 UTC, weeks on Monday."""
 
 
+class _AnswerRequired(TypedDict):
+    questionId: str
+    """The question."""
+
+
+class Answer(_AnswerRequired, total=False):
+    """The answer to a question: either `approve` or `output`."""
+
+    approve: bool
+    """For a question of the kind `approval`: true if the call may be made."""
+    reason: str
+    """Why. The tool gets it if the call is approved, the model if it is declined."""
+    output: str | dict[str, Any] | list[Any] | float | bool | None
+    """For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB."""
+    failed: bool
+    """True if the call failed; then `output` tells why."""
+
+
+class AnsweringRun(TypedDict):
+    """The run that continues after answers."""
+
+    runId: str
+    """The run that continues with the answers."""
+    chatId: str
+    """Its chat."""
+    status: Literal["admitted", "running", "completed", "failed", "cancelled"]
+    """State of the run."""
+
+
 class ApiKey(TypedDict):
     """An API key, without the key itself."""
 
@@ -243,6 +272,61 @@ class ApiKeyList(TypedDict):
     """A page of a list of `ApiKey`."""
 
     items: list[ApiKey]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class AskedQuestion(TypedDict):
+    """A question of any chat of the owner, and what became of it."""
+
+    questionId: str
+    """Identifier of the question, for `answers`."""
+    kind: Literal["approval", "tool"]
+    """`approval`: a person must decide about the call. `tool`: only the caller can make the call."""
+    tool: str
+    """Name of the tool."""
+    arguments: dict[str, Any]
+    """The arguments of the call. An approved call is made with exactly these."""
+    agent: str
+    """The agent that made the call."""
+    apiIntegrationId: str
+    """Identifier of the integration."""
+    chatId: str
+    """The chat in which the question was asked."""
+    consumerId: str | None
+    """The member that the chat belongs to. Null if it belongs to no member."""
+    runId: str
+    """The run that asked."""
+    askedAt: str
+    """When the run asked."""
+    state: Literal["open", "answered", "unanswered"]
+    """`unanswered`: a new message in the chat came instead of an answer."""
+    decision: Literal["approved", "declined", "output"] | None
+    """What the answer decided. Null if there is no answer."""
+    reason: str | None
+    """The reason that was given with the decision. Null if there is none."""
+    answeredBy: AskedQuestionAnsweredBy | None
+    """Who answered. Null if there is no answer."""
+
+
+class AskedQuestionAnsweredBy(TypedDict):
+    """Who answered. Null if there is no answer."""
+
+    kind: Literal["person", "key", "client_token"]
+    """What answered."""
+    id: str | None
+    """Id of the person or the key, or the `consumerId` of the client token. Null for `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the person or the key when it answered. Null for client tokens."""
+    at: str
+    """When the answer arrived."""
+
+
+class AskedQuestionList(TypedDict):
+    """A page of a list of `AskedQuestion`."""
+
+    items: list[AskedQuestion]
     """The items of this page, in order."""
     nextCursor: str | None
     """Send it as `cursor` to read the next page. Null on the last page."""

@@ -18,7 +18,15 @@ export const SandboxFile = named(
 );
 
 /** A blank id "counts as missing" (`contract-4-blank-attribution`), so the schema accepts it and admission decides. */
-const idThatMayBeBlank = (description: string) => text(description, { maxLength: 256, pattern: noControlCharacters });
+export const idThatMayBeBlank = (description: string) =>
+  text(description, { maxLength: 256, pattern: noControlCharacters });
+
+// Ajv throws on `nullable` without `type`, so one of the variants allows null.
+export const userContext = () =>
+  Type.Unsafe<Record<string, unknown> | string | null>({
+    description: 'Free-form context. Tools always get it; the model gets it only if the agency asks for it.',
+    anyOf: [nullable(freeObject()), Type.String()],
+  });
 
 export const GetCompletionV2Request = named(
   'GetCompletionV2Request',
@@ -37,13 +45,7 @@ export const GetCompletionV2Request = named(
       sandboxFiles: Type.Optional(
         Type.Array(ref(SandboxFile), { maxItems: 5, description: 'Uploaded files for the tools of the agent.' }),
       ),
-      // Ajv throws on `nullable` without `type`, so one of the variants allows null.
-      user_context: Type.Optional(
-        Type.Unsafe<Record<string, unknown> | string | null>({
-          description: 'Free-form context. Tools always get it; the model gets it only if the agency asks for it.',
-          anyOf: [nullable(freeObject()), Type.String()],
-        }),
-      ),
+      user_context: Type.Optional(userContext()),
       consumerId: Type.Optional(idThatMayBeBlank('The app member. Required when member allowances are enabled.')),
       usageRequestId: Type.Optional(
         idThatMayBeBlank(

@@ -11,6 +11,7 @@ export {
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
+export { AnsweringRun, AnswerQuestionsRequest, AskedQuestion, AskedQuestionList } from './asked-question.ts';
 export { Attachment, FileAttachment, ImageAttachment } from './attachment.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';

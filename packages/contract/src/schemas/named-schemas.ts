@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import * as account from './account.ts';
 import * as agency from './agency.ts';
+import * as askedQuestion from './asked-question.ts';
 import * as attachment from './attachment.ts';
 import * as chat from './chat.ts';
 import * as clientToken from './client-token.ts';
@@ -36,6 +37,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   usage,
   run,
   chat,
+  askedQuestion,
   member,
   clientToken,
   integration,

@@ -43,6 +43,8 @@ export interface Operation {
   readonly auth: boolean;
   /** What a client token must permit for this operation. Absent if no client token may call it. */
   readonly clientToken?: ClientPermission;
+  /** The answer has a key, a token, a secret, a signed form or a set-up link. It is not compressed. */
+  readonly returnsSecret?: true;
   /** The `apiIntegrationId` of the request is the one of a new integration. Elsewhere it must belong to the caller. */
   readonly createsIntegration?: true;
   readonly params?: TSchema;

@@ -1,15 +1,15 @@
 import { flag, freeObject, named, nullable, oneOfStrings, ref, strictObject, text, toolName } from './kit.ts';
 import { Type } from './type.ts';
 
-const kind = () =>
+export const questionKind = () =>
   oneOfStrings(['approval', 'tool'], {
     description: '`approval`: a person must decide about the call. `tool`: only the caller can make the call.',
   });
 const callId = () => text('Id of the call.');
-const agent = () => text('The agent that made the call.');
+export const askingAgent = () => text('The agent that made the call.');
 const callerAgent = () => nullable(text('The agent that asked it. Null if the user asked.'));
-const tool = () => text('Name of the tool.');
-const given = () =>
+export const calledTool = () => text('Name of the tool.');
+export const callArguments = () =>
   freeObject({ description: 'The arguments of the call. An approved call is made with exactly these.' });
 
 export const Question = named(
@@ -17,12 +17,12 @@ export const Question = named(
   Type.Object(
     {
       questionId: text('Identifier of the question, for `answers`.'),
-      kind: kind(),
+      kind: questionKind(),
       callId: callId(),
-      agent: agent(),
+      agent: askingAgent(),
       callerAgent: callerAgent(),
-      tool: tool(),
-      arguments: given(),
+      tool: calledTool(),
+      arguments: callArguments(),
     },
     { description: 'A call that waits for an answer of the caller.' },
   ),
@@ -34,12 +34,12 @@ export const StreamQuestion = named(
   Type.Object(
     {
       question_id: text('Identifier of the question, for `answers`.'),
-      kind: kind(),
+      kind: questionKind(),
       call_id: callId(),
-      agent: agent(),
+      agent: askingAgent(),
       callerAgent: callerAgent(),
-      tool: tool(),
-      arguments: given(),
+      tool: calledTool(),
+      arguments: callArguments(),
     },
     { description: 'A call that waits for an answer of the caller.' },
   ),

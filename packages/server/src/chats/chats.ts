@@ -134,7 +134,8 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
-async function chatRow(reads: Reads, { integrationId, member }: Scope, chatId: string): Promise<ChatRow> {
+/** Throws `chat_not_found` if the caller does not see the chat. */
+export async function chatRow(reads: Reads, { integrationId, member }: Scope, chatId: string): Promise<ChatRow> {
   const row = await first(reads.all(chatById, { integrationId, chatId }));
   if (row === undefined || !isVisible(member, row.consumer_id, row.chat_id))
     throw new Refusal('chat_not_found', 'This integration has no such chat.');
@@ -145,6 +146,7 @@ export interface ChatQuery extends LargeListQuery {
   readonly consumerId?: string;
   readonly status?: 'idle' | 'running';
   readonly updatedAfter?: string;
+  readonly waiting?: boolean;
   readonly sort?: ChatOrder;
   /** Words that all must occur in the chat's texts. */
   readonly q?: string;
@@ -269,12 +271,13 @@ export class Chats {
   }
 
   async list({ integrationId, member }: Scope, query: ChatQuery) {
-    const { consumerId, status, updatedAfter, sort: order = 'created', q } = query;
+    const { consumerId, status, updatedAfter, waiting, sort: order = 'created', q } = query;
     const listed = {
       member,
       ...(consumerId === undefined ? {} : { consumerId }),
       ...(status === undefined ? {} : { status }),
       ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
+      ...(waiting === undefined ? {} : { waiting }),
     };
     const words = q === undefined ? null : soughtWords(integrationId, q);
     const turns = this.#pages.turnsOf(query);

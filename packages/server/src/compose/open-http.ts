@@ -8,6 +8,7 @@ import { Owners } from '../accounts/owners.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
 import { Chats } from '../chats/chats.ts';
+import { Questions } from '../chats/questions.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
 import type { Erasures } from '../erasure/erasures.ts';
 import { checkForm } from '../files/post-policy/check-form.ts';
@@ -31,6 +32,7 @@ import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { getCompletion } from '../http/routes/get-completion.ts';
+import { questionRoutes } from '../http/routes/questions.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
@@ -137,6 +139,7 @@ function addRunRoutes(
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps });
+  questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });
   compatibleApis({
     app,

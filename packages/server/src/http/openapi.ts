@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { GetCompletionV2Request, namedSchemas, type Operation, ScheduleRequest } from '@runwire/contract/schemas';
+import {
+  AnswerQuestionsRequest,
+  GetCompletionV2Request,
+  namedSchemas,
+  type Operation,
+  ScheduleRequest,
+} from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
 
@@ -17,6 +23,7 @@ export function schemasWithLimit(maxLength: number) {
   });
   return namedSchemas.map((schema) => {
     if (schema === GetCompletionV2Request) return withLimit(GetCompletionV2Request);
+    if (schema === AnswerQuestionsRequest) return withLimit(AnswerQuestionsRequest);
     return schema === ScheduleRequest ? withLimit(ScheduleRequest) : schema;
   });
 }

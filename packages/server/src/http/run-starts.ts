@@ -47,20 +47,14 @@ export class RunStarts {
     completion: CompletionRequest,
     admit: (admissions: RunAdmission) => Promise<Admission> = (admissions) => admissions.admit(completion),
   ): Promise<StartedRun> {
-    const { admission: admissions, streamLimits, metrics } = this.#deps;
-    if (isScheduleRequestId(completion.usageRequestId)) {
-      throw new Refusal(
-        'invalid_request',
-        '`usageRequestId` must not begin with `schedule:`: these ids belong to the runs of schedules.',
-      );
-    }
+    const { admission: admissions, streamLimits } = this.#deps;
+    refuseScheduleId(completion);
     // Before the transaction, so that nothing is reserved for a stream that is refused. A replay is a stream too.
     streamLimits.add(request, reply.raw);
-    const admission = await admit(admissions);
+    const admission = this.#counted(await admit(admissions));
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
     request.inlineFiles?.release();
     (request as { body?: unknown }).body = null;
-    metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     const headers: Record<string, string> = {
       ...corsHeaders(request.clientToken, request),
       [headerNames.requestId]: request.id,
@@ -70,6 +64,17 @@ export class RunStarts {
     };
     if (admission.replayed) headers[headerNames.runReplayed] = 'true';
     return { admission, headers };
+  }
+
+  /** Starts a run for a request whose answer is not the run's stream. Throws a `Refusal`; then nothing is reserved. */
+  async admitUnread(completion: CompletionRequest): Promise<Admission> {
+    refuseScheduleId(completion);
+    return this.#counted(await this.#deps.admission.admit(completion));
+  }
+
+  #counted(admission: Admission): Admission {
+    this.#deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
+    return admission;
   }
 
   /** The run is reserved, and its stream cannot begin. The answer has the headers and no end, so the caller asks for the run. */
@@ -91,4 +96,10 @@ export class RunStarts {
     reply.hijack();
     new RunStream(reply.raw, encoder, streams, eventLog, source).start(headers);
   }
+}
+
+function refuseScheduleId({ usageRequestId }: CompletionRequest): void {
+  if (!isScheduleRequestId(usageRequestId)) return;
+  const sentence = '`usageRequestId` must not begin with `schedule:`: these ids belong to the runs of schedules.';
+  throw new Refusal('invalid_request', sentence);
 }

@@ -1,9 +1,9 @@
 import { newId } from '../domain/ids.ts';
 import { claimEnd, firstClaimEnd } from '../domain/webhook.ts';
 import {
-  claimDeliveries,
-  claimedDeliveries,
-  deleteEventless,
+  claimDelivery,
+  deleteDelivery,
+  dueDeliveries,
   endpointToPost,
   lockEndpoint,
 } from '../store/queries/webhook-claims.ts';
@@ -33,12 +33,20 @@ export async function claimPosts(
   if (limit <= 0) return [];
   const claimId = newId('claim');
   const until = claimEnd(now);
-  const claimed = await tx.run(claimDeliveries, { endpointId, claimId, now, until, limit });
-  const rows = await tx.all(claimedDeliveries, { endpointId, claimId, until });
-  // A replay made them while an erasure deleted their events.
-  if (rows.length < claimed) await tx.run(deleteEventless, { endpointId, claimId, until });
-  return rows.flatMap((delivery, index) => {
+  const due = await tx.all(dueDeliveries, { endpointId, now, limit });
+  const claims = due.map(async ({ body_json: body, ...delivery }, index): Promise<Post[]> => {
+    const { delivery_id: deliveryId } = delivery;
     const hold = holds[index];
-    return hold === undefined ? [] : [{ endpoint: { ...endpoint, url }, delivery, claimId, hold }];
+    if (body === null) {
+      // A replay made it while an erasure deleted its event.
+      await tx.run(deleteDelivery, { deliveryId });
+      return [];
+    }
+    // An erasure has deleted it since the line above if no row is changed.
+    const isClaimed = (await tx.run(claimDelivery, { deliveryId, claimId, until })) === 1;
+    return isClaimed && hold !== undefined
+      ? [{ endpoint: { ...endpoint, url }, delivery: { ...delivery, body_json: body }, claimId, hold }]
+      : [];
   });
+  return (await Promise.all(claims)).flat();
 }

@@ -20,6 +20,7 @@ export const createOwner = operation({
   summary: 'Create an owner (administrator)',
   tags: ['Accounts'],
   auth: true,
+  returnsSecret: true,
   body: ref(CreateOwnerRequest),
   example: {
     body: { email: 'ann@example.com', name: 'Ann' },
@@ -73,6 +74,7 @@ export const createApiKey = operation({
   summary: 'Create an API key',
   tags: ['Accounts'],
   auth: true,
+  returnsSecret: true,
   body: ref(CreateApiKeyRequest),
   example: {
     body: { name: 'backend' },

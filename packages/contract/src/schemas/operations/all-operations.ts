@@ -5,6 +5,7 @@ import * as completion from './completion.ts';
 import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
+import * as questions from './questions.ts';
 import * as runs from './runs.ts';
 import * as schedules from './schedules.ts';
 import * as service from './service.ts';
@@ -19,6 +20,7 @@ export const operations = {
   ...members,
   ...clientTokens,
   ...chats,
+  ...questions,
   ...schedules,
   ...usage,
   ...integrations,

@@ -7,7 +7,7 @@ import {
   MessageList,
   UpdateChatRequest,
 } from '../chat.ts';
-import { oneOfStrings, ref, text, time } from '../kit.ts';
+import { flag, oneOfStrings, ref, text, time } from '../kit.ts';
 import {
   bodyRefusals,
   integrationParams,
@@ -60,6 +60,7 @@ export const listChats = operation({
     consumerId: Type.Optional(text('Only chats of this member.')),
     status: Type.Optional(chatStatus('Only chats in this state.')),
     updatedAfter: Type.Optional(time('Only chats that changed after this time.')),
+    waiting: Type.Optional(flag('If true, only chats with open questions. If false, only chats without.')),
     sort: Type.Optional(
       oneOfStrings(['created', 'updated'], { description: 'By creation (the default), or by the last change.' }),
     ),
@@ -68,14 +69,7 @@ export const listChats = operation({
   }),
   example: {
     params: integrationExample,
-    query: {
-      consumerId: 'user-42',
-      status: 'idle',
-      updatedAfter: '2030-01-01T00:00:00Z',
-      sort: 'updated',
-      q: 'refund',
-      limit: 50,
-    },
+    query: { consumerId: 'user-42', status: 'idle', waiting: false, sort: 'updated', q: 'refund', limit: 50 },
     status: 200,
     answer: page(chat),
   },

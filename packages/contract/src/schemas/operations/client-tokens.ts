@@ -30,6 +30,7 @@ export const createClientToken = operation({
     'minutes. It ends with its API key and with its member. A client token cannot mint tokens.',
   tags: ['Members'],
   auth: true,
+  returnsSecret: true,
   params: Type.Object(integrationParams),
   body: ref(CreateClientTokenRequest),
   example: {

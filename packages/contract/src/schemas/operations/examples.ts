@@ -113,6 +113,23 @@ export const message = {
   createdAt: COMPLETED_AT,
 };
 
+export const askedQuestion = {
+  questionId: 'qst_1',
+  kind: 'approval',
+  tool: 'refund',
+  arguments: { invoice: 'A1', cents: 9900 },
+  agent: 'Billing',
+  apiIntegrationId: 'demo',
+  chatId: 'c1',
+  consumerId: 'user-42',
+  runId: 'run_1',
+  askedAt: CREATED_AT,
+  state: 'open',
+  decision: null,
+  reason: null,
+  answeredBy: null,
+};
+
 export const allowanceSetting = { unit: 'tokens', limit: 100_000, period: 'month' };
 
 export const member = {

@@ -27,6 +27,7 @@ export const createAgencyUpload = operation({
     '15 minutes. Post it to `uploadUrl` as multipart/form-data: every entry of `uploadFields` in order, `file` last.',
   tags: ['Files'],
   auth: true,
+  returnsSecret: true,
   clientToken: 'upload',
   body: ref(CreateAgencyUploadRequest),
   example: {

@@ -46,6 +46,7 @@ export const createWebhook = operation({
     'everything that happens 5 seconds after the answer or later.',
   tags: ['Webhooks'],
   auth: true,
+  returnsSecret: true,
   params: Type.Object(integrationParams),
   body: ref(CreateWebhookRequest),
   example: {
@@ -133,6 +134,7 @@ export const rotateWebhook = operation({
   description: 'The new secret and the one before both sign for 24 hours.',
   tags: ['Webhooks'],
   auth: true,
+  returnsSecret: true,
   params: endpointParams,
   example: { params: endpointExample, status: 200, answer: json(withSecret) },
   responses: {

@@ -41,7 +41,6 @@ const goodFacts: AdmissionFactsRow = {
   has_erased_runs: 0,
   known_fingerprint: null,
   known_consumer_id: null,
-  known_chat_key: null,
   known_chat_id: null,
   known_alias: null,
   known_chat_deleted_at: null,
@@ -56,9 +55,6 @@ const goodFacts: AdmissionFactsRow = {
   alias_chat_key: null,
   alias_chat_id: null,
   alias_consumer_id: null,
-  alias_num_messages: null,
-  alias_text_bytes: null,
-  alias_questions_json: null,
   busy_run_id: null,
   busy_usage_request_id: null,
   files_without_copy: 0,
@@ -285,7 +281,6 @@ test('replays a known usage request id before any later check', () => {
     known_run_id: testRunId('run_1'),
     known_fingerprint: 'print',
     known_chat_id: testChatId('c1'),
-    known_chat_key: testChatKey('chat_1'),
   };
   const replay = { kind: 'replay', runId: testRunId('run_1'), chatId: testChatId('c1'), textOnly: false };
   assert.deepEqual(decide({ facts: known }), replay);

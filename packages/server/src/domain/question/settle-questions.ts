@@ -42,8 +42,8 @@ const outputText = (output: unknown) => (typeof output === 'string' ? output : J
 
 /**
  * Decides what becomes of every open question. `answers` is null if the request has none: then the user has sent a new
- * message instead. With `answersAll`, a question without an answer is refused. Returns null if nothing was open and nothing
- * was answered.
+ * message instead. With `answersAll`, a question without an answer is refused, and so are answers if nothing is open. Returns
+ * null if nothing was open and nothing was answered.
  */
 export function settleQuestions(
   open: OpenQuestions | null,
@@ -63,7 +63,7 @@ export function settleQuestions(
       return invalid(`\`answers[${index}]\` must have ${needs}: the question is of the kind \`${question.kind}\`.`);
     }
   }
-  if (open === null) return null;
+  if (open === null) return answersAll && answers !== null ? new Refusal('question_not_pending') : null;
   const missing = questions.filter(({ questionId }) => !given.has(questionId));
   if (answersAll && missing.length > 0) {
     const ids = missing.map(({ questionId }) => `\`${questionId}\``).join(', ');

@@ -51,12 +51,12 @@ export function runSettings(
     readonly integration_model: string | null;
   },
   files: FileScope,
-  usageRequestId: string | null,
+  { usageRequestId, extras }: { readonly usageRequestId: string | null; readonly extras: RunExtras },
 ): RunSettings {
   return {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
-    // The run of a schedule starts without a reader.
-    onDisconnect: isScheduleRequestId(usageRequestId) ? 'continue' : row.on_disconnect,
+    // A run that starts without a reader has none to lose.
+    onDisconnect: isScheduleRequestId(usageRequestId) || extras.startsUnread === true ? 'continue' : row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
     model: row.integration_model,
     files,

@@ -10,6 +10,8 @@ export interface RunExtras {
   readonly outputSchema: Readonly<Record<string, unknown>> | null;
   /** Returned as it was sent. Null if the request has none. */
   readonly metadata: Readonly<Record<string, string>> | null;
+  /** The answer to the request is not the run's stream, so `onDisconnect` does not end the run. */
+  readonly startsUnread?: true;
 }
 
 export const NO_EXTRAS: RunExtras = { instructions: null, outputSchema: null, metadata: null };
@@ -22,8 +24,13 @@ const MAX_VALUE_CHARACTERS = 512;
 
 /** Returns the text for the column; null for a run without extras. The traceparent is given if traces are exported. */
 export function toExtrasJson(extras: RunExtras, traceparent?: string): string | null {
-  const { instructions, outputSchema, metadata } = extras;
-  const isEmpty = instructions === null && outputSchema === null && metadata === null && traceparent === undefined;
+  const { instructions, outputSchema, metadata, startsUnread } = extras;
+  const isEmpty =
+    instructions === null &&
+    outputSchema === null &&
+    metadata === null &&
+    startsUnread === undefined &&
+    traceparent === undefined;
   return isEmpty ? null : JSON.stringify({ ...extras, traceparent });
 }
 

@@ -163,7 +163,11 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
 }
 
 const getSettings = (run: UnfinishedRun) =>
-  runSettings(run, { access: run.file_access, memberFolder: run.member_folder }, run.usage_request_id);
+  runSettings(
+    run,
+    { access: run.file_access, memberFolder: run.member_folder },
+    { usageRequestId: run.usage_request_id, extras: parseExtras(run.extras_json) },
+  );
 
 const getSettlements = (run: UnfinishedRun) => parseOwnJson(run.answers_json ?? '[]') as Settlement[];
 

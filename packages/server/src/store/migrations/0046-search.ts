@@ -29,8 +29,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
 }
 
 const SQLITE = [
-  `create table search_docs (
-    doc integer primary key, run_id text not null unique, chat_key text not null, words text not null)`,
+  'create table search_docs (doc integer primary key, run_id text not null unique, chat_key text not null, words text not null)',
   `create virtual table search_index using fts5 (
     words, content = 'search_docs', content_rowid = 'doc', detail = none, columnsize = 0, tokenize = 'ascii')`,
   `insert into search_index (search_index, rank) values ('secure-delete', 1)`,

@@ -88,6 +88,8 @@ export interface ChatFilter {
   readonly status?: 'idle' | 'running';
   /** In milliseconds. Selects chats whose last change is later. */
   readonly updatedAfter?: number;
+  /** True selects chats with open questions, false those without. */
+  readonly waiting?: boolean;
   /** Only these chats: `{chat}`. */
   readonly chatKeys?: JsonRows | undefined;
 }
@@ -103,7 +105,7 @@ export interface ChatPage extends Page {
 }
 
 export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Kysely<Schema>) => {
-  const { member, consumerId, status, updatedAfter, chatKeys } = filter;
+  const { member, consumerId, status, updatedAfter, waiting, chatKeys } = filter;
   const all = selectChats(db, integrationId, filter);
   const chosen = all
     // A literal, because the index has only these.
@@ -116,10 +118,13 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null))
-    .$if(status === 'running', (chats) => chats.where(activeRunId, 'is not', null));
+    .$if(status === 'running' && chatKeys !== undefined, (chats) => chats.where(activeRunId, 'is not', null))
+    .$if(waiting === true, (chats) => chats.where('chats.asking_run_id', 'is not', null))
+    .$if(waiting === false, (chats) => chats.where('chats.asking_run_id', 'is', null));
   const column = ORDER_COLUMNS[page.order];
-  // The chats of a member and the busy ones are few and are sorted.
-  const isSmall = member !== null || consumerId !== undefined || status === 'running' || chatKeys !== undefined;
+  // The chats of a member, the busy ones, the waiting ones and chosen ones are few and are sorted.
+  const isFew = status === 'running' || waiting === true || chatKeys !== undefined;
+  const isSmall = member !== null || consumerId !== undefined || isFew;
   if (page.order === 'created' || isSmall) return getPage(chosen, page, column, 'chats.chat_key');
   const { before } = page;
   const hours = chosen

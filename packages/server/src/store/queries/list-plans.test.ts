@@ -6,14 +6,15 @@ import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { Kysely } from 'kysely';
-import { newIntegrationId } from '../../domain/ids.ts';
+import { newIntegrationId, type OwnerId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { CompiledStatements, type Statement } from '../statement.ts';
 import { growChat } from './admission.ts';
 import { type ChatFilter, type ChatOrder, chatById, listChats } from './chats.ts';
 import { type MemberFilter, memberSizes } from './member-list.ts';
+import { type QuestionState, questionSizes } from './question-list.ts';
 import { finishRun, lastReadRun, markRunning, type RunFilter, runSizes } from './runs.ts';
-import { claimDeliveries, claimedDeliveries, endpointToPost } from './webhook-claims.ts';
+import { dueDeliveries, endpointToPost } from './webhook-claims.ts';
 import { eventsBetween, lastReadDelivery, listDeliveries } from './webhook-deliveries.ts';
 import {
   deleteDeliveredIn,
@@ -40,6 +41,8 @@ const runs = (filter: Partial<RunFilter>) =>
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
+const questions = (state: QuestionState) => questionSizes('own_1' as OwnerId, state, page);
+
 /** The lists with the part of their plan that reads the filter's index. SQLite plans without statistics. */
 const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][] = [
   [/chats_newest \(integration_id=\? AND created_at<\?\)/, chats({})],
@@ -50,6 +53,13 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } })],
   [/SEARCH chats USING [A-Z ]*PRIMARY KEY \(chat_key=\?\)/, chats({ member: { consumerId: 'ann', chatId: 'c1' } })],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' })],
+  [/chats_waiting \(integration_id=\? AND created_at<\?\)/, chats({ waiting: true })],
+  [/chats_waiting \(integration_id=\?\)/, chats({ waiting: true }, 'updated', null)],
+  [/chats_consumer/, chats({ waiting: true, consumerId: 'ann' })],
+  [/chats_newest/, chats({ waiting: false })],
+  [/q USING INDEX asked_questions_open \(owner_id=\? AND asked_at<\?\)/, questions('open')],
+  [/q USING INDEX asked_questions_answered \(owner_id=\? AND asked_at<\?\)/, questions('answered')],
+  [/q USING INDEX asked_questions_list \(owner_id=\? AND asked_at<\?\)/, questions('all')],
   [/chats_updated \(integration_id=\? AND updated_hour>\? AND updated_hour<\?\)/, chats({}, 'updated')],
   [/chats_updated \(integration_id=\? AND updated_hour>\?\)/, chats({}, 'updated', null)],
   [
@@ -103,11 +113,7 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   ],
   [
     /webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at<\?\)/,
-    (db) => claimDeliveries.build(db, { endpointId: 'e', claimId: 'c', now: 1, until: 2, limit: 4 }),
-  ],
-  [
-    /webhook_deliveries_pending \(endpoint_id=\? AND next_attempt_at=\?\)/,
-    (db) => claimedDeliveries.build(db, { endpointId: 'e', claimId: 'c', until: 2 }),
+    (db) => dueDeliveries.build(db, { endpointId: 'e', now: 1, limit: 4 }),
   ],
   [
     /COVERING INDEX webhook_deliveries_endpoint \(endpoint_id=\? AND created_at<\?\)/,
@@ -172,7 +178,7 @@ test('every filter of a list uses an index', async (t) => {
     const plan = database.prepare(`explain query plan ${sql}`).all(...parameters);
     const steps = plan.map(({ detail }) => String(detail));
     const scans = steps.filter((step) =>
-      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries|webhook_events)\b/.test(step),
+      /^SCAN (chats|runs|busy|members|active_runs|d|webhook_deliveries|webhook_events|q|c|i)\b/.test(step),
     );
     assert.deepEqual(scans, [], steps.join('\n'));
     const indexes = new Set(steps.join('\n').match(/\b(chats|runs)_\w+/g));
@@ -194,11 +200,24 @@ test('later turns of a chat and ends of runs write no index', async (t) => {
   });
   await store[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(folder, 'test.db'));
+  const trees = new Map(
+    database
+      .prepare('select rootpage, name from sqlite_schema')
+      .all()
+      .map(({ rootpage, name }) => [rootpage, name]),
+  );
   for (const { name, sql } of compiled) {
     const explained = database.prepare(`explain ${sql}`).all();
     // After its own steps come those of its triggers, which run once an hour.
     const triggers = explained.findIndex(({ addr }, index) => index > 0 && addr === 0);
     const steps = triggers === -1 ? explained : explained.slice(0, triggers);
-    assert.equal(steps.filter(({ opcode }) => opcode === 'OpenWrite').length, 1, name);
+    const opened = steps.filter(({ opcode }) => opcode === 'OpenWrite').map(({ p2 }) => trees.get(p2));
+    const table = name === 'grow chat' ? 'chats' : 'runs';
+    // Only chats that wait for an answer are in it, so other turns open it and write nothing.
+    assert.deepEqual(
+      opened.filter((tree) => tree !== 'chats_waiting'),
+      [table],
+      name,
+    );
   }
 });

@@ -197,9 +197,9 @@ export const activeExtras = statement('extras of active runs', (db, p: { integra
     .where('runs.extras_json', 'is not', null),
 );
 
-/** What the run's request brought besides, with the parent of its spans. */
+/** What the run's request brought besides, with the parent of its spans. The tools are stored until an answer if the run asked. */
 export const runExtras = statement('extras of run', (db, p: { runId: RunId }) =>
-  db.selectFrom('runs').select('extras_json').where('run_id', '=', p.runId),
+  db.selectFrom('runs').select(['extras_json', 'client_tools_json']).where('run_id', '=', p.runId),
 );
 
 /** Reads which run a run continues, and its own chat. */

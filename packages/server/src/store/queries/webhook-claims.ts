@@ -96,54 +96,44 @@ export const endpointToPost = statement(
 
 export type EndpointToPost = RowOf<typeof endpointToPost>;
 
-/** Claims the deliveries that are due for the longest time. */
-export const claimDeliveries = statement(
-  'claim webhook deliveries',
-  (db, p: { endpointId: string; claimId: string; now: number; until: number; limit: number }) =>
+/** The deliveries that are due for the longest time. The events of some may have been deleted. */
+export const dueDeliveries = statement(
+  'due webhook deliveries',
+  (db, p: { endpointId: string; now: number; limit: number }) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .select(['delivery_id', 'event_id', 'type', 'run_id', 'attempts'])
+      .select(
+        sql<string | null>`(select body_json from webhook_events e where e.event_id = webhook_deliveries.event_id)`.as(
+          'body_json',
+        ),
+      )
+      .where('endpoint_id', '=', p.endpointId)
+      .where(isPending)
+      .where('next_attempt_at', '<=', p.now)
+      .orderBy('next_attempt_at')
+      .orderBy('delivery_id')
+      .limit(p.limit),
+);
+
+export type ClaimedRow = RowOf<typeof dueDeliveries> & { readonly body_json: string };
+
+/**
+ * Claims a delivery. A statement that also found it, with a subquery, could keep a plan of PostgreSQL from when the table was
+ * empty, which runs the subquery for each pending delivery: with 12 000 of them three nodes posted 15 deliveries per second.
+ */
+export const claimDelivery = statement(
+  'claim webhook delivery',
+  (db, p: { deliveryId: string; claimId: string; until: number }) =>
     db
       .updateTable('webhook_deliveries')
       .set({ claim_id: p.claimId, next_attempt_at: p.until })
-      .where('delivery_id', 'in', (eb) =>
-        eb
-          .selectFrom('webhook_deliveries')
-          .select('delivery_id')
-          .where('endpoint_id', '=', p.endpointId)
-          .where(isPending)
-          .where('next_attempt_at', '<=', p.now)
-          .orderBy('next_attempt_at')
-          .orderBy('delivery_id')
-          .limit(p.limit),
-      )
+      .where('delivery_id', '=', p.deliveryId)
       .where(isPending),
 );
 
-export const claimedDeliveries = statement(
-  'claimed webhook deliveries',
-  (db, p: { endpointId: string; claimId: string; until: number }) =>
-    db
-      .selectFrom('webhook_deliveries')
-      .innerJoin('webhook_events', 'webhook_events.event_id', 'webhook_deliveries.event_id')
-      .select(['delivery_id', 'webhook_deliveries.event_id', 'attempts', 'body_json'])
-      .select(['webhook_deliveries.type', 'webhook_deliveries.run_id'])
-      .where('webhook_deliveries.endpoint_id', '=', p.endpointId)
-      .where('webhook_deliveries.status', '=', sql<'pending'>`'pending'`)
-      .where('webhook_deliveries.next_attempt_at', '=', p.until)
-      .where('claim_id', '=', p.claimId),
-);
-
-export type ClaimedRow = RowOf<typeof claimedDeliveries>;
-
-/** Deletes the claimed deliveries whose events are deleted: there is nothing to post. */
-export const deleteEventless = statement(
-  'delete webhook deliveries without event',
-  (db, p: { endpointId: string; claimId: string; until: number }) =>
-    db
-      .deleteFrom('webhook_deliveries')
-      .where('endpoint_id', '=', p.endpointId)
-      .where(isPending)
-      .where('next_attempt_at', '=', p.until)
-      .where('claim_id', '=', p.claimId)
-      .where(sql<boolean>`not exists (select 1 from webhook_events e where e.event_id = webhook_deliveries.event_id)`),
+export const deleteDelivery = statement('delete webhook delivery', (db, p: { deliveryId: string }) =>
+  db.deleteFrom('webhook_deliveries').where('delivery_id', '=', p.deliveryId),
 );
 
 /** Changes no row if the claim has ended and another node has claimed the delivery, or if it was skipped. */

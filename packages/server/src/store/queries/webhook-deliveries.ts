@@ -97,23 +97,36 @@ export const eventsBetween =
     return query.orderBy('created_at').orderBy('event_id').limit(part.limit);
   };
 
-/** Some deliveries of an endpoint that gets nothing any more. Posts that are under way find their row changed. */
+/** The delivery that follows `count` pending ones of the endpoint, in the order in which they are posted. */
+export const pendingAfter = statement('pending delivery after others', (db, p: { endpointId: string; count: number }) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(['next_attempt_at', 'delivery_id'])
+    .where('endpoint_id', '=', p.endpointId)
+    .where(sql<boolean>`status = 'pending'`)
+    .orderBy('next_attempt_at')
+    .orderBy('delivery_id')
+    .limit(1)
+    .offset(p.count),
+);
+
+/** Pending deliveries of an endpoint that gets nothing any more. Posts that are under way find their row changed. */
 export const skipPending = statement(
   'skip pending deliveries',
-  (db, p: { endpointId: string; now: number; limit: number }) =>
+  (db, p: { endpointId: string; now: number; beforeAt: number; beforeId: string }) =>
     db
       .updateTable('webhook_deliveries')
       .set({ status: 'skipped', next_attempt_at: null, claim_id: null, settled_at: p.now })
-      .where('delivery_id', 'in', (eb) =>
-        eb
-          .selectFrom('webhook_deliveries as d')
-          .innerJoin('webhook_endpoints as e', 'e.endpoint_id', 'd.endpoint_id')
-          .select('d.delivery_id')
-          .where('d.endpoint_id', '=', p.endpointId)
-          .where(sql<boolean>`d.status = 'pending'`)
-          .where((e) => e.or([e('e.active', '=', 0), e('e.url', 'is', null)]))
-          .orderBy('d.next_attempt_at')
-          .limit(p.limit),
-      )
-      .where(sql<boolean>`status = 'pending'`),
+      .where('endpoint_id', '=', p.endpointId)
+      .where(sql<boolean>`status = 'pending'`)
+      .where(sql<boolean>`(next_attempt_at, delivery_id) < (${p.beforeAt}, ${p.beforeId})`)
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('webhook_endpoints as e')
+            .select('e.endpoint_id')
+            .where('e.endpoint_id', '=', p.endpointId)
+            .where((e) => e.or([e('e.active', '=', 0), e('e.url', 'is', null)])),
+        ),
+      ),
 );
