@@ -31,6 +31,15 @@ CREATE INDEX "adjustments_consumer" on "adjustments" ("integration_id", "consume
 CREATE UNIQUE INDEX "adjustments_idempotency" on "adjustments" ("integration_id", "consumer_id", "idempotency_key_json");
 CREATE INDEX "adjustments_newest" on "adjustments" ("integration_id", "created_at", "adjustment_id");
 
+CREATE TABLE "agency_definitions" (
+  "agency" text not null,
+  "version" text not null,
+  "definition_json" text not null,
+  "seen_at" bigint not null,
+  "run_id" text,
+  constraint "agency_definitions_key" primary key ("agency", "version")
+) without rowid;
+
 CREATE TABLE "announced_files" (
   "chat_key" text not null,
   "path" text not null,
@@ -555,6 +564,27 @@ CREATE TABLE "uncounted_runs" (
   "integration_id" text not null
 ) without rowid;
 
+CREATE TABLE "unfinished_steps" (
+  "run_id" text not null,
+  "step" integer not null,
+  "attempt" integer not null,
+  "kind" text not null,
+  "loop" text not null,
+  "index_in_loop" integer not null,
+  "agent" text not null,
+  "caller_agent" text,
+  "model" text,
+  "tool" text,
+  "call_id" text,
+  "status" text not null,
+  "first_event_id" bigint not null,
+  "last_event_id" bigint not null,
+  "record_json" text not null,
+  "started_at" bigint not null,
+  "completed_at" bigint not null,
+  constraint "unfinished_steps_key" primary key ("run_id", "step")
+);
+
 CREATE TABLE "unsuccessful_runs" (
   "integration_id" text not null,
   "status" text not null,
@@ -731,6 +761,15 @@ create table "adjustments" (
 CREATE INDEX adjustments_consumer ON adjustments USING btree (integration_id, consumer_id, created_at, adjustment_id);
 CREATE UNIQUE INDEX adjustments_idempotency ON adjustments USING btree (integration_id, consumer_id, idempotency_key_json);
 CREATE INDEX adjustments_newest ON adjustments USING btree (integration_id, created_at, adjustment_id);
+
+create table "agency_definitions" (
+  agency text collate "C" not null,
+  version text collate "C" not null,
+  definition_json text collate "C" not null,
+  seen_at bigint not null,
+  run_id text collate "C",
+  constraint agency_definitions_key PRIMARY KEY (agency, version)
+);
 
 create table "announced_files" (
   chat_key text collate "C" not null,
@@ -1250,6 +1289,27 @@ create table "uncounted_runs" (
   run_id text collate "C" not null,
   integration_id text collate "C" not null,
   constraint uncounted_runs_pkey PRIMARY KEY (run_id)
+);
+
+create table "unfinished_steps" (
+  run_id text collate "C" not null,
+  step integer not null,
+  attempt integer not null,
+  kind text collate "C" not null,
+  loop text collate "C" not null,
+  index_in_loop integer not null,
+  agent text collate "C" not null,
+  caller_agent text collate "C",
+  model text collate "C",
+  tool text collate "C",
+  call_id text collate "C",
+  status text collate "C" not null,
+  first_event_id bigint not null,
+  last_event_id bigint not null,
+  record_json text collate "C" not null,
+  started_at bigint not null,
+  completed_at bigint not null,
+  constraint unfinished_steps_key PRIMARY KEY (run_id, step)
 );
 
 create table "unsuccessful_runs" (

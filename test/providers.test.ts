@@ -8,12 +8,13 @@ import { readProviders } from '../packages/server/src/agencies/read-providers.ts
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { getFolder, root, runwire } from './support/cli-process.ts';
+import { toRows } from './support/columns.ts';
 import { listSamples } from './support/doc-samples.ts';
 import { until } from './support/eventually.ts';
 
-const agency = (model: string) => `name: Support
+const agency = (model: string, more = '') => `name: Support
 agents:
-  - { name: Helper, instructions: Help., model: ${model} }
+  - { name: Helper, instructions: Help., model: ${model}${more} }
 `;
 
 const getAgency = async (api: ApiClient, id: string) =>
@@ -61,6 +62,40 @@ openai: { api: chat, baseUrl: ${changed.baseUrl} }
   const [run] = (await server.api.get('/v2/integrations/a/runs')).body.items;
   const [step] = (await server.api.get(`/v2/integrations/a/runs/${run.runId}/steps`)).body.items;
   assert.equal(step.model, 'local/org/m');
+});
+
+test('all requests for one step are one step', async (t) => {
+  cites(t, 'contract-26-tries');
+  await using local = await provider('chat');
+  await using other = await provider('chat');
+  const answers = local.onCall;
+  local.onCall = (call) => {
+    if (local.calls.length === 2) answers?.(call);
+    else call.answer(503, 'busy', { 'retry-after-ms': '1' });
+  };
+  using folder = new AgenciesFolder({
+    'providers.yaml': `local: { api: chat, baseUrl: ${local.baseUrl} }
+other: { api: chat, baseUrl: ${other.baseUrl} }
+`,
+    'a/agency.yaml': agency('local/m', ', fallback: [other/m]'),
+    'b/agency.yaml': agency('local/m'),
+  });
+  await using server = await startTestServer({
+    env: { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_MODEL: 'local/m' },
+  });
+  const steps = async (id: string) => {
+    await ask(server.api, id);
+    const [run] = (await server.api.get(`/v2/integrations/${id}/runs`)).body.items;
+    const { items } = (await server.api.get(`/v2/integrations/${id}/runs/${run.runId}/steps`)).body;
+    return toRows(items, 'step', 'model', 'status', 'tries');
+  };
+  assert.deepEqual(await steps('b'), [[1, 'local/m', 'completed', 2]]);
+  assert.deepEqual(await steps('a'), [[1, 'other/m', 'completed', 4]]);
+  await server.api.patch('/v2/integrations/b', { textOnly: false });
+  await server.api.post('/get_completion_v2', { apiIntegrationId: 'b', message: 'Hi', chatId: 'failed' });
+  const [run] = (await server.api.get('/v2/integrations/b/runs?chatId=failed')).body.items;
+  const [step] = (await server.api.get(`/v2/integrations/b/runs/${run.runId}/steps`)).body.items;
+  assert.deepEqual([step.status, step.tries, step.error, step.usage], ['failed', 3, run.error, run.usage]);
 });
 
 test('what providers.yaml tells about a model changes its requests', async (t) => {

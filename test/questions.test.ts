@@ -175,7 +175,7 @@ function tests(store: StoreName): void {
     ]);
     const listSteps = async (runId: string) =>
       (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}/steps`)).body.items;
-    assert.equal((await listSteps(end.run_id)).length, 2);
+    assert.equal((await listSteps(end.run_id)).length, 3);
     const steps = await listSteps(answered.run_id);
     assert.deepEqual(
       steps.map(({ kind, tool: name }: { kind: string; tool: string }) => [kind, name]),

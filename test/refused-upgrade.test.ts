@@ -33,7 +33,9 @@ const EARLIER = [
   ...['webhook_endpoints', 'webhook_events', 'webhook_checks', 'webhook_deliveries', 'schedules', 'schedule_ticks'].map(
     (table) => `drop table ${table}`,
   ),
-  ...['shared_runs', 'asked_questions', 'transient_chats'].map((table) => `drop table ${table}`),
+  ...['shared_runs', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
+    (table) => `drop table ${table}`,
+  ),
   ...['chats_waiting', 'chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import { wordScope } from '../packages/server/src/domain/search/words.ts';
+import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { eventually } from './support/eventually.ts';
 import { refused } from './support/refused.ts';
@@ -68,7 +69,15 @@ function tests(store: StoreName, searchMs: number): void {
 
   const place = async () => new Place(await rig.integration({ agency: 'test' }));
 
-  test('finds runs by the words of messages, answers, tools and errors', async () => {
+  test('finds runs by the words of messages, answers, tools and errors', async (t) => {
+    cites(
+      t,
+      'contract-26-search',
+      'contract-26-search-words',
+      'contract-26-search-prefix',
+      'contract-26-search-tokens',
+      'contract-26-search-refused',
+    );
     const here = await place();
     const cafe = await here.run('Where is the CAFÉ of Straße 7?', 'In 東京, at the corner.');
     const refund = await here.run('I want my money back.', 'Your refund of 4711 is on its way.', { chatId: 'c1' });
@@ -105,7 +114,8 @@ function tests(store: StoreName, searchMs: number): void {
       await refused(rig.api.get(`${here.path}/runs?q=${q}`), 400, 'invalid_request', /`q`/);
   });
 
-  test('finds an active run by its message', async () => {
+  test('finds an active run by its message', async (t) => {
+    cites(t, 'contract-26-search-fresh');
     const here = await place();
     const held = await rig.hold({ apiIntegrationId: here.integration, chatId: 'c1', message: 'A zebra, please.' });
     assert.deepEqual(await here.find('runs', 'zebra'), [held.runId]);
@@ -114,7 +124,8 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual(await here.find('runs', 'zebra giraffe'), [held.runId]);
   });
 
-  test('finds chats by words in any of their turns, forks and imported turns included', async () => {
+  test('finds chats by words in any of their turns, forks and imported turns included', async (t) => {
+    cites(t, 'contract-26-search', 'contract-26-search-deleted');
     const here = await place();
     await here.run('The first message names a walrus.', 'One.', { chatId: 'c1' });
     await here.run('The second message names a lemur.', 'Two.', { chatId: 'c1' });
@@ -144,7 +155,8 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual([await here.find('chats', 'lemur'), docs], [[], []]);
   });
 
-  test('a page ends after a bounded number of reads, and the next one continues', async () => {
+  test('a page ends after a bounded number of reads, and the next one continues', async (t) => {
+    cites(t, 'contract-26-search-pages');
     const here = await place();
     const found = await here.run('The only walrus.', 'Yes.');
     await settle();

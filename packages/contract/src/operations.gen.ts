@@ -965,7 +965,7 @@ export interface Operations {
    */
   getRunEvents: { input: GetRunEventsParameters; answer: unknown | undefined };
   /**
-   * List the finished steps of a run, newest first.
+   * List the steps of a run, newest first.
    */
   listRunSteps: { input: ListRunStepsParameters; answer: StepList };
   /**

@@ -927,6 +927,22 @@ export interface Run {
    */
   pending: Question[];
   /**
+   * The agents that spoke, in order. Null after the chat was deleted.
+   */
+  agents: string[] | null;
+  /**
+   * The models that were asked, as `provider/model`. Null after the chat was deleted.
+   */
+  models: string[] | null;
+  /**
+   * True if the run ended with questions that are open. Null after the chat was deleted.
+   */
+  waiting: boolean | null;
+  /**
+   * The run that settled the questions of this one. Null if there is none.
+   */
+  continuedBy: string | null;
+  /**
    * The first 200 characters of the message that the run answers, with white space folded to one space. Null if there is none, and after the chat was deleted.
    */
   messagePreview: string | null;
@@ -1058,6 +1074,22 @@ export interface RunListItem {
    */
   pending: Question[];
   /**
+   * The agents that spoke, in order. Null after the chat was deleted.
+   */
+  agents: string[] | null;
+  /**
+   * The models that were asked, as `provider/model`. Null after the chat was deleted.
+   */
+  models: string[] | null;
+  /**
+   * True if the run ended with questions that are open. Null after the chat was deleted.
+   */
+  waiting: boolean | null;
+  /**
+   * The run that settled the questions of this one. Null if there is none.
+   */
+  continuedBy: string | null;
+  /**
    * The first 200 characters of the message that the run answers, with white space folded to one space. Null if there is none, and after the chat was deleted.
    */
   messagePreview: string | null;
@@ -1090,7 +1122,7 @@ export interface RunListItem {
 }
 
 /**
- * A finished step of a run.
+ * A step of a run: it has finished, failed, was cut, or waits for an answer.
  */
 export interface Step {
   /**
@@ -1138,9 +1170,9 @@ export interface Step {
    */
   handoff: string | null;
   /**
-   * End of the step.
+   * End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question about the call; `answeredBy` tells whether it was answered.
    */
-  status: 'completed' | 'failed';
+  status: 'completed' | 'failed' | 'cancelled' | 'waiting';
   /**
    * Id of the first event of the step.
    */
@@ -1158,7 +1190,7 @@ export interface Step {
    */
   firstTokenMs: number | null;
   /**
-   * Why the step failed. Null if it did not fail.
+   * Why the step failed or was cut. Null otherwise.
    */
   error: {
     /**
@@ -1171,11 +1203,40 @@ export interface Step {
     message: string;
   } | null;
   /**
+   * How often models were asked for the step. 1 for a tool.
+   */
+  tries: number;
+  /**
+   * Who answered the question about the call. Null if it asked nothing or has no answer.
+   */
+  answeredBy: {
+    /**
+     * Who answered.
+     */
+    kind: 'person' | 'key' | 'client_token';
+    /**
+     * Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.
+     */
+    id: string | null;
+    /**
+     * Name of the person or key. Null if there is none.
+     */
+    name: string | null;
+    /**
+     * When the answer arrived.
+     */
+    at: string;
+  } | null;
+  /**
+   * The run that continued with the answer. Null if there is no answer.
+   */
+  continuedBy: string | null;
+  /**
    * When the step was started.
    */
   startedAt: string;
   /**
-   * When the step ended.
+   * When the step ended. If the call waited: when it asked, and after the answer when it was answered.
    */
   completedAt: string;
 }
@@ -4079,6 +4140,10 @@ export interface StreamMessages {
          * Output of the tool.
          */
         output: string;
+        /**
+         * True if the call failed. Absent otherwise.
+         */
+        failed?: boolean;
         /**
          * The agent that speaks.
          */

@@ -63,7 +63,7 @@ export function aiSdkModel(
       prompt: request.prompt,
     };
     const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));
-    const reader = await retryCalls({ signal, mayCall: request.mayCall }, () => {
+    const reader = await retryCalls({ signal, mayCall: request.mayCall, tries: request.tries }, () => {
       const attempt = new AiSdkReader(target, output);
       const watch = new SilenceWatch(silenceMs, signal);
       const work = aiSdkCall(model, request, replays, watch.signal)

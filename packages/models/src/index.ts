@@ -9,6 +9,7 @@ export type {
   Replay,
   Room,
   StepReplay,
+  Tries,
 } from './model.ts';
 export { type FailureOptions, ModelFailure, type ModelProblem } from './model-failure.ts';
 export { isTooDeep, TOO_DEEP } from './model-json.ts';

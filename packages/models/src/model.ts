@@ -45,6 +45,11 @@ export interface StepReplay {
   readonly replay: Replay;
 }
 
+/** How often a provider was asked. */
+export interface Tries {
+  count: number;
+}
+
 export interface ModelRequest {
   readonly runId: string;
   /** The step's number in the run, from 1. */
@@ -66,6 +71,8 @@ export interface ModelRequest {
   readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;
+  /** The model adds 1 for each further request to the provider. */
+  readonly tries?: Tries | undefined;
   /** Sent to the provider as the header of W3C Trace Context. Absent unless the agency sets `propagateTrace`. */
   readonly traceparent?: string | undefined;
 }

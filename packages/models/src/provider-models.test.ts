@@ -167,12 +167,13 @@ for (const api of PROTOCOLS) {
 
   test(`${api}: retries a busy provider after Retry-After, at most three attempts`, async () => {
     await using set = await setUp(api);
-    const { output, done } = set.ask();
+    const tries = { count: 1 };
+    const { output, done } = set.ask({ tries });
     (await set.provider.nextCall()).answer(429, { error: { message: 'Slow down' } }, { 'retry-after': '0' });
     (await set.provider.nextCall()).answer(503, 'busy', { 'retry-after-ms': '1' });
     await (await set.provider.nextCall()).stream(wire(api, hello));
     await done;
-    assert.equal(output.all('text'), 'Hello');
+    assert.deepEqual([output.all('text'), tries.count], ['Hello', 3]);
     const refused = set.ask();
     for (let i = 0; i < 3; i += 1) {
       (await set.provider.nextCall()).answer(529, { error: { message: 'Over.' } }, { 'retry-after': '0' });

@@ -101,6 +101,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly mayCall: ModelRequest['mayCall'];
+  readonly tries: ModelRequest['tries'];
   readonly traceparent: string | undefined;
   readonly #transport: ProviderTransport;
   readonly #isStructured: boolean;
@@ -111,7 +112,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
   constructor(
     model: CalledModel,
     { path, transport }: { readonly path: string; readonly transport: ProviderTransport },
-    { output, signal, mayCall, traceparent, isStructured }: CallParts,
+    { output, signal, mayCall, tries, traceparent, isStructured }: CallParts,
   ) {
     this.model = model;
     this.path = path;
@@ -119,6 +120,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     this.output = output;
     this.signal = signal;
     this.mayCall = mayCall;
+    this.tries = tries;
     this.traceparent = traceparent;
     this.#isStructured = isStructured;
   }
@@ -150,6 +152,7 @@ interface CallParts {
   readonly output: ModelOutput;
   readonly signal: AbortSignal;
   readonly mayCall: ModelRequest['mayCall'];
+  readonly tries: ModelRequest['tries'];
   readonly traceparent: string | undefined;
   readonly isStructured: boolean;
 }
@@ -204,6 +207,7 @@ export class ProviderModels implements AsyncDisposable {
           output,
           signal,
           mayCall: request.mayCall,
+          tries: request.tries,
           traceparent: request.traceparent,
           isStructured,
         }),

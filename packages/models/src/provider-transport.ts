@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { AnswerEvents, type EventReader } from './answer-events.ts';
-import type { ModelOutput } from './model.ts';
+import type { ModelOutput, ModelRequest } from './model.ts';
 import { ModelFailure } from './model-failure.ts';
 import {
   brokenStream,
@@ -50,6 +50,7 @@ export interface StreamCall {
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
   /** Called before each attempt except the first, and again after the connection is open, which may have taken long. */
   readonly mayCall: (() => Promise<void> | null) | undefined;
+  readonly tries?: ModelRequest['tries'];
   /** Each attempt has its own reader, so that half of a failed answer leaves nothing in the next one. */
   newReader(): EventReader;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tries } from './model.ts';
 import { ProviderFailure } from './provider-failure.ts';
 
 const MAX_ATTEMPTS = 3;
@@ -22,6 +23,8 @@ interface RetriedCall {
   readonly signal: AbortSignal;
   /** Called before each attempt except the first. */
   readonly mayCall?: (() => Promise<void> | null) | undefined;
+  /** Counts the attempts after the first. */
+  readonly tries?: Tries | undefined;
 }
 
 export interface Attempt<T> {
@@ -49,6 +52,7 @@ export async function retryCalls<T>(call: RetriedCall, begin: () => Attempt<T>):
       if (!again) throw error.failure;
       await sleep(waitMs, undefined, { signal: call.signal });
       await call.mayCall?.();
+      if (call.tries !== undefined) call.tries.count += 1;
     }
   }
 }

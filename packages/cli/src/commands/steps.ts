@@ -8,7 +8,9 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
     .command('steps')
     .explain({
       summary: 'list the steps of a run, the newest first',
-      details: ['A step is a call of a model or a tool.'],
+      details: [
+        'A step is a call of a model or a tool. Calls that failed, were cut or wait for an answer are listed too.',
+      ],
       examples: ['runwire steps run_01HZX3', "runwire steps --json run_01HZX3 | jq '.[].usage'"],
     })
     .argument('RUN_ID')

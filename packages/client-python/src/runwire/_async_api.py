@@ -58,7 +58,7 @@ class AsyncRunsApi(AsyncResource):
         limit: int | None = None,
         integration: str | None = None,
     ) -> AsyncItemList[models.Step, models.StepList]:
-        """List the finished steps of a run, newest first."""
+        """List the steps of a run, newest first."""
         return self._list(
             "GET /v2/integrations/:apiIntegrationId/runs/:runId/steps",
             {"runId": run_id, "limit": limit, "apiIntegrationId": integration},

@@ -935,6 +935,14 @@ class Run(TypedDict):
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
+    agents: list[str] | None
+    """The agents that spoke, in order. Null after the chat was deleted."""
+    models: list[str] | None
+    """The models that were asked, as `provider/model`. Null after the chat was deleted."""
+    waiting: bool | None
+    """True if the run ended with questions that are open. Null after the chat was deleted."""
+    continuedBy: str | None
+    """The run that settled the questions of this one. Null if there is none."""
     messagePreview: str | None
     """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
     there is none, and after the chat was deleted.
@@ -1003,6 +1011,14 @@ class _RunListItemRequired(TypedDict):
     """The run whose questions this one settled. Null if it settled none."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
+    agents: list[str] | None
+    """The agents that spoke, in order. Null after the chat was deleted."""
+    models: list[str] | None
+    """The models that were asked, as `provider/model`. Null after the chat was deleted."""
+    waiting: bool | None
+    """True if the run ended with questions that are open. Null after the chat was deleted."""
+    continuedBy: str | None
+    """The run that settled the questions of this one. Null if there is none."""
     messagePreview: str | None
     """The first 200 characters of the message that the run answers, with white space folded to one space. Null if
     there is none, and after the chat was deleted.
@@ -1276,7 +1292,7 @@ class ServiceNodeStatsAdmissions(TypedDict):
 
 
 class Step(TypedDict):
-    """A finished step of a run."""
+    """A step of a run: it has finished, failed, was cut, or waits for an answer."""
 
     step: int
     """Number of the step within the run."""
@@ -1300,8 +1316,10 @@ class Step(TypedDict):
     """The files that the call changed, together with the step."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
-    status: Literal["completed", "failed"]
-    """End of the step."""
+    status: Literal["completed", "failed", "cancelled", "waiting"]
+    """End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question
+    about the call; `answeredBy` tells whether it was answered.
+    """
     firstEventId: int
     """Id of the first event of the step."""
     lastEventId: int
@@ -1313,11 +1331,30 @@ class Step(TypedDict):
     known.
     """
     error: RunListItemError | None
-    """Why the step failed. Null if it did not fail."""
+    """Why the step failed or was cut. Null otherwise."""
+    tries: int
+    """How often models were asked for the step. 1 for a tool."""
+    answeredBy: StepAnsweredBy | None
+    """Who answered the question about the call. Null if it asked nothing or has no answer."""
+    continuedBy: str | None
+    """The run that continued with the answer. Null if there is no answer."""
     startedAt: str
     """When the step was started."""
     completedAt: str
-    """When the step ended."""
+    """When the step ended. If the call waited: when it asked, and after the answer when it was answered."""
+
+
+class StepAnsweredBy(TypedDict):
+    """Who answered the question about the call. Null if it asked nothing or has no answer."""
+
+    kind: Literal["person", "key", "client_token"]
+    """Who answered."""
+    id: str | None
+    """Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the person or key. Null if there is none."""
+    at: str
+    """When the answer arrived."""
 
 
 class StepList(TypedDict):

@@ -1,4 +1,4 @@
-import { flag, freeObject, named, nullable, oneOfStrings, ref, strictObject, text, toolName } from './kit.ts';
+import { flag, freeObject, named, nullable, oneOfStrings, ref, strictObject, text, time, toolName } from './kit.ts';
 import { Type } from './type.ts';
 
 export const questionKind = () =>
@@ -44,6 +44,22 @@ export const StreamQuestion = named(
     { description: 'A call that waits for an answer of the caller.' },
   ),
 );
+
+/** It is always nullable, so it has no name. */
+export const answeredBy = (description: string) =>
+  nullable(
+    Type.Object(
+      {
+        kind: oneOfStrings(['person', 'key', 'client_token'], { description: 'Who answered.' }),
+        id: nullable(
+          text('Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.'),
+        ),
+        name: nullable(text('Name of the person or key. Null if there is none.')),
+        at: time('When the answer arrived.'),
+      },
+      { description },
+    ),
+  );
 
 export const pending = (description: string) => Type.Array(ref(Question), { description });
 

@@ -1,4 +1,4 @@
-import { freeObject, oneOfStrings, text } from './kit.ts';
+import { flag, freeObject, oneOfStrings, text } from './kit.ts';
 import { Type } from './type.ts';
 
 export const itemType = <const Name extends string>(name: Name) =>
@@ -60,6 +60,7 @@ export const FunctionCallOutputItem = Type.Object(
     type: itemType('function_call_output'),
     call_id: text('Identifier of the call.'),
     output: text('Output of the tool.'),
+    failed: Type.Optional(flag('True if the call failed. Absent otherwise.')),
   },
   { description: 'The output of a tool.' },
 );

@@ -1,7 +1,7 @@
 import { failure } from './error.ts';
 import { ChangedFile } from './file.ts';
 import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
-import { pending } from './question.ts';
+import { answeredBy, pending } from './question.ts';
 import { Type } from './type.ts';
 import { firstTokenMs, Usage } from './usage.ts';
 
@@ -22,6 +22,8 @@ const preview = (what: string) =>
   );
 const finalText = () => nullable(text('The final assistant text. Null until the run has ended.'));
 
+const UNTIL_DELETED = 'Null after the chat was deleted.';
+
 const runFields = {
   runId: text('Identifier of the run.'),
   apiIntegrationId: text('Identifier of the integration.'),
@@ -41,6 +43,14 @@ const runFields = {
   error: failure('Why the run failed. Null if it did not fail.'),
   continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
   pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
+  agents: nullable(Type.Array(text('An agent.'), { description: `The agents that spoke, in order. ${UNTIL_DELETED}` })),
+  models: nullable(
+    Type.Array(text('A model.'), {
+      description: `The models that were asked, as \`provider/model\`. ${UNTIL_DELETED}`,
+    }),
+  ),
+  waiting: nullable(flag(`True if the run ended with questions that are open. ${UNTIL_DELETED}`)),
+  continuedBy: nullable(text('The run that settled the questions of this one. Null if there is none.')),
   messagePreview: preview('The first 200 characters of the message that the run answers'),
   answerPreview: preview('The first 200 characters of the final assistant text'),
   usage: nullable(Usage),
@@ -107,16 +117,25 @@ export const Step = named(
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
       files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
-      status: oneOfStrings(['completed', 'failed'], { description: 'End of the step.' }),
+      status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {
+        description:
+          'End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question ' +
+          'about the call; `answeredBy` tells whether it was answered.',
+      }),
       firstEventId: count('Id of the first event of the step.'),
       lastEventId: count('Id of the last event of the step.'),
       usage: nullable(Usage),
       firstTokenMs: firstTokenMs('From the start of a model step to its first output.'),
-      error: failure('Why the step failed. Null if it did not fail.'),
+      error: failure('Why the step failed or was cut. Null otherwise.'),
+      tries: Type.Integer({ minimum: 1, description: 'How often models were asked for the step. 1 for a tool.' }),
+      answeredBy: answeredBy('Who answered the question about the call. Null if it asked nothing or has no answer.'),
+      continuedBy: nullable(text('The run that continued with the answer. Null if there is no answer.')),
       startedAt: time('When the step was started.'),
-      completedAt: time('When the step ended.'),
+      completedAt: time(
+        'When the step ended. If the call waited: when it asked, and after the answer when it was answered.',
+      ),
     },
-    { description: 'A finished step of a run.' },
+    { description: 'A step of a run: it has finished, failed, was cut, or waits for an answer.' },
   ),
 );
 

@@ -135,6 +135,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     room: { isFull: false, onceRoom: () => {} },
     signal: controller.signal,
     mayCall: () => null,
+    unfinished: { cut: () => {}, wait: () => {} },
     emit: (_event: RunEventBody) => {},
     publish: async () => null,
     async journal(step) {

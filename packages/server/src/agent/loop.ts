@@ -6,6 +6,7 @@ import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { shownStep } from '../domain/run/shown-step.ts';
 import type { Step, WrongTry } from '../domain/run/step.ts';
+import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { AgentTrace, ToolTrace } from '../telemetry/run-trace.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
@@ -198,7 +199,7 @@ async function askedOutcome(
   const settlement = setting.scope.continuation?.settlements.get(call.callId);
   switch (settlement?.verdict) {
     case undefined:
-      ask(setting.scope, call, kind);
+      setting.scope.unfinished.wait(beginCall(setting, call), ask(setting.scope, call, kind));
       return WAITS;
     case 'approved':
       return callStep(setting, call, () =>
@@ -282,6 +283,7 @@ async function delegate(
     return { status: 'failed', text };
   }
   const asked = { agent: flow.to, message };
+  const startedAt = Date.now();
   let trace: AgentTrace | null = null;
   let failure: string | null = null;
   try {
@@ -303,8 +305,11 @@ async function delegate(
     return { status: 'completed', text: toText(last), asked };
   } catch (error) {
     failure = toErrorType(error, scope.signal);
-    scope.signal.throwIfAborted();
-    if (!(error instanceof ModelFailure) || error.code === 'internal_error') throw error;
+    const mayContinue = error instanceof ModelFailure && error.code !== 'internal_error';
+    if (!mayContinue || scope.signal.aborted) {
+      scope.unfinished.cut({ ...beginCall(setting, call), startedAt }, error);
+      throw error;
+    }
     return { status: 'failed', text: `${flow.to} failed: ${error.message}`, asked };
   } finally {
     trace?.end(failure);
@@ -347,25 +352,10 @@ function cutOutput({ text, textLength = text.length }: OutcomeText, characters: 
 type OutcomeText = Pick<ToolOutcome, 'text' | 'textLength'>;
 
 /** Makes durable that an approved call begins, so that no later attempt makes it again. */
-async function recordBegin({ scope, loop: { loop, callerAgent }, agent }: Setting, call: ToolCallItem): Promise<void> {
-  scope.progress.steps += 1;
-  const now = Date.now();
-  await scope.journal({
-    step: scope.progress.steps,
-    kind: 'begin',
-    loop,
-    indexInLoop: 0,
-    agent: agent.name,
-    callerAgent,
-    model: null,
-    tool: call.name,
-    callId: call.callId,
-    status: 'completed',
-    usage: null,
-    output: [],
-    startedAt: now,
-    completedAt: now,
-  });
+async function recordBegin(setting: Setting, call: ToolCallItem): Promise<void> {
+  const { scope } = setting;
+  const begun = beginCall(setting, call);
+  await scope.journal({ ...begun, kind: 'begin', status: 'completed', output: [], completedAt: begun.startedAt });
   scope.signal.throwIfAborted();
 }
 
@@ -375,20 +365,36 @@ const toSpeaker = (agent: string, { loop, callerAgent }: LoopPosition): Speaker 
   ...(loop === '' ? {} : { loop }),
 });
 
+/** Gives a call a step's number. */
+function beginCall({ scope: { progress }, loop: { loop, callerAgent }, agent }: Setting, call: ToolCallItem) {
+  progress.steps += 1;
+  return {
+    step: progress.steps,
+    kind: 'tool',
+    loop,
+    indexInLoop: 0,
+    agent: agent.name,
+    callerAgent,
+    model: null,
+    tool: call.name,
+    callId: call.callId,
+    usage: null,
+    startedAt: Date.now(),
+  } as const satisfies UnfinishedCall;
+}
+
 /** Gets the outcome of a call and makes it durable. */
 async function callStep(
-  { scope, loop: position, agent }: Setting,
+  setting: Setting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
 ): Promise<ToolOutputItem> {
+  const { scope, loop: position, agent } = setting;
   const { progress, signal, gate, limits } = scope;
-  const { loop, callerAgent } = position;
   return gate.step(async () => {
     signal.throwIfAborted();
-    const startedAt = Date.now();
-    progress.steps += 1;
-    const { steps: step } = progress;
-    const outcome = await makeOutcome();
+    const begun = beginCall(setting, call);
+    const outcome = await unlessCut(scope, begun, makeOutcome);
     const { handoff, asked, publication } = outcome;
     const speaker = toSpeaker(call.agent, position);
     const toOutputItem = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
@@ -401,20 +407,10 @@ async function callStep(
       ...(handoff === undefined ? {} : { handoff }),
     });
     const getStep = (status: Step['status'], item: ToolOutputItem): Step => ({
-      step,
-      kind: 'tool',
-      loop,
-      indexInLoop: 0,
-      agent: agent.name,
-      callerAgent,
-      model: null,
-      tool: call.name,
-      callId: call.callId,
+      ...begun,
       status,
-      usage: null,
       output: [item],
       ...(asked === undefined ? {} : { asked }),
-      startedAt,
       completedAt: Date.now(),
     });
     let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
@@ -434,4 +430,20 @@ async function callStep(
     await scope.journal(getStep(status, item));
     return item;
   });
+}
+
+/** If the run stops before the outcome, the call is shown as cut. Changed files become visible with their step. */
+async function unlessCut(
+  { signal, unfinished }: RunScope,
+  call: UnfinishedCall,
+  makeOutcome: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    const outcome = await makeOutcome();
+    if (outcome.publication === undefined) signal.throwIfAborted();
+    return outcome;
+  } catch (error) {
+    unfinished.cut(call, error);
+    throw error;
+  }
 }

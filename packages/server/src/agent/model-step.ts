@@ -1,6 +1,6 @@
 import type { ModelSettings } from '@runwire/agency';
-import { ModelFailure, promptBytes } from '@runwire/models';
-import { addUsage, type Usage } from '../domain/model/usage.ts';
+import { ModelFailure, promptBytes, type Tries } from '@runwire/models';
+import { addUsage, NO_USAGE, type Usage } from '../domain/model/usage.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { AgentTrace, ChatTrace } from '../telemetry/run-trace.ts';
@@ -68,18 +68,34 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
   const { fallback } = agent;
   scope.progress.steps += 1;
   const { steps: step } = scope.progress;
+  const tries: Tries = { count: 0 };
+  const startedAt = Date.now();
+  let failedUsage = NO_USAGE;
   // Index -1 is the agent's first model.
   for (let index = fallback.findIndex(({ id }) => id === lastModel && id !== agent.model.id); ; index += 1) {
-    const answer = await askModel(scope, input, fallback[index] ?? agent.model, step);
+    const model = fallback[index] ?? agent.model;
+    const answer = await askModel(scope, input, model, step, tries);
     if (!('failure' in answer)) return answer;
-    if (!answer.mayFallBack || index + 1 === fallback.length) throw answer.failure;
+    const { failure, mayFallBack, firstTokenMs } = answer;
+    failedUsage = addUsage(failedUsage, answer.usage);
+    if (mayFallBack && index + 1 < fallback.length) continue;
+    const { loop, callerAgent, indexInLoop } = input;
+    const usage = failedUsage;
+    const call = { step, kind: 'model', loop, indexInLoop, agent: agent.name, callerAgent, model: model.id } as const;
+    const times = { startedAt, ...counted(tries), ...(firstTokenMs !== null && { firstTokenMs }) };
+    scope.unfinished.cut({ ...call, tool: null, callId: null, usage, ...times }, failure);
+    throw failure;
   }
 }
+
+const counted = ({ count }: Tries) => (count > 1 ? { tries: count } : {});
 
 interface CallFailure {
   readonly failure: unknown;
   /** True if another model may be asked: this one did not answer, and has produced no output. */
   readonly mayFallBack: boolean;
+  readonly usage: Usage;
+  readonly firstTokenMs: number | null;
 }
 
 async function askModel(
@@ -87,6 +103,7 @@ async function askModel(
   input: ModelStepInput,
   model: Model,
   step: number,
+  tries: Tries,
 ): Promise<Step | CallFailure> {
   const { progress, signal } = scope;
   const { agent, loop, callerAgent, indexInLoop } = input;
@@ -103,9 +120,10 @@ async function askModel(
   let usage: Usage;
   let isCut = false;
   const calledAt = performance.now();
+  tries.count += 1;
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
-    const result = await model.call(modelRequest(scope, input, model, step, trace), assembly, callSignal);
+    const result = await model.call(modelRequest(scope, input, model, { step, tries, trace }), assembly, callSignal);
     usage = result.usage === null ? usedBy(assembly, inputBytes, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
     progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, null);
@@ -128,7 +146,8 @@ async function askModel(
       if (loop !== '' && !signal.aborted) assembly.abandon();
       progress.addFailed(loop, usage, model.id);
       const isUnavailable = error instanceof ModelFailure && error.problem === 'unavailable';
-      return { failure: error, mayFallBack: isUnavailable && !assembly.hasOutput && !signal.aborted };
+      const mayFallBack = isUnavailable && !assembly.hasOutput && !signal.aborted;
+      return { failure: error, mayFallBack, usage, firstTokenMs: assembly.firstTokenMs };
     }
   }
   progress.add(usage, model.id);
@@ -151,17 +170,24 @@ async function askModel(
     ...(returned !== null && { replay: returned }),
     ...(tried !== null && { tried }),
     ...(firstTokenMs !== null && { firstTokenMs }),
+    ...counted(tries),
     startedAt,
     completedAt: Date.now(),
   };
+}
+
+/** What a call has besides what it sends. */
+interface CallParts {
+  readonly step: number;
+  readonly tries: Tries;
+  readonly trace: ChatTrace | null;
 }
 
 function modelRequest(
   scope: RunScope,
   input: ModelStepInput,
   model: Model,
-  step: number,
-  trace: ChatTrace | null,
+  { step, tries, trace }: CallParts,
 ): ModelRequest {
   const { agent, instructions, prompt, earlierItems, replays, hasCalled } = input;
   return {
@@ -175,6 +201,7 @@ function modelRequest(
     webSearch: agent.webSearch && model.searchesWeb === true,
     replays,
     mayCall: scope.mayCall,
+    tries,
     reasoning: agent.reasoning,
     settings: agent.settings && getSettings(agent.settings, hasCalled),
     output: agent.output?.jsonSchema,

@@ -41,8 +41,8 @@ async function isNeeded(rule: AskingRule, argumentsText: string, call: ApprovalC
   }
 }
 
-/** Asks the caller about a call. The run ends with the question when nothing else is left to do. */
-export function ask(scope: Pick<RunScope, 'progress' | 'emit'>, call: ToolCallItem, kind: QuestionKind): void {
+/** Asks the caller about a call. The run ends with the question when nothing else is left to do. Returns the question's id. */
+export function ask(scope: Pick<RunScope, 'progress' | 'emit'>, call: ToolCallItem, kind: QuestionKind): string {
   const { progress } = scope;
   const { agent, callerAgent, loop, callId, name, text } = call;
   const argumentsText = text.trim() === '' ? '{}' : text;
@@ -63,4 +63,5 @@ export function ask(scope: Pick<RunScope, 'progress' | 'emit'>, call: ToolCallIt
       timestamp: progress.timestamp(),
     },
   });
+  return question.questionId;
 }

@@ -1,6 +1,7 @@
 import type { Settlement } from '../domain/question/question.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
@@ -28,7 +29,15 @@ export interface RunContinuation {
   readonly messages: ReadonlyMap<number, readonly PromptItem[]>;
 }
 
-/** What all loops of a run share. */
+/** Calls that are only shown. */
+export interface UnfinishedCalls {
+  /** The call failed with this error, or the run stopped before its result. */
+  cut(call: UnfinishedCall, error: unknown): void;
+  /** The call waits for the caller's answer. */
+  wait(call: UnfinishedCall, questionId: string): void;
+}
+
+/** What a run's loops share. */
 export interface RunScope {
   readonly runId: string;
   readonly attempt: number;
@@ -48,6 +57,8 @@ export interface RunScope {
   /** Returns a promise to wait for before a model or tool is called, or null. */
   mayCall(): Promise<void> | null;
   emit(event: RunEventBody): void;
+  /** The calls that gave no result. */
+  readonly unfinished: UnfinishedCalls;
   /** Resolves when the step is durable. Its result is not used before that. */
   journal(step: Step): Promise<void>;
   /**

@@ -68,6 +68,7 @@ class Rig {
       room: { isFull: false, onceRoom: () => {} },
       signal,
       mayCall: () => null,
+      unfinished: { cut: () => {}, wait: () => {} },
       emit: (event) => void this.events.push(event),
       publish: async () => null,
       journal: async (step) => void this.journal.push(step),

@@ -7,6 +7,7 @@ import {
   deleteCompactedOfChat,
   deleteExtrasOfChat,
   deleteStepsOfChat,
+  deleteUnfinishedOfChat,
 } from '../store/queries/eventlog.ts';
 import { deleteAnnounced } from '../store/queries/files.ts';
 import { deleteSharedRuns, lockSharedRuns } from '../store/queries/shared-runs.ts';
@@ -24,6 +25,7 @@ export async function deleteWholeChat(tx: Tx, chatKey: ChatKey, now: number): Pr
   await tx.run(deleteChunksOfChat, { chatKey });
   await tx.run(deleteCompactedOfChat, { chatKey });
   await tx.run(deleteStepsOfChat, { chatKey });
+  await tx.run(deleteUnfinishedOfChat, { chatKey });
   await tx.run(deleteExtrasOfChat, { chatKey });
   await deleteContent(tx, chatKey, now);
 }

@@ -29,12 +29,13 @@ import type { PreparedAgency } from './prepared-agency.ts';
 import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
-import { endEvents, reportEnd } from './run-end.ts';
+import { endEvents, INTERNAL_ERROR, reportEnd } from './run-end.ts';
 import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
+import { UnfinishedSteps } from './unfinished-steps.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -60,6 +61,7 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly scratch: ScratchBlobs;
   readonly progress: Progress;
   readonly stepIds: StepIds;
+  readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
@@ -81,6 +83,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.progress = beginProgress(run);
     this.progress.watcher = this;
     this.stepIds = new StepIds(log);
+    this.unfinished = new UnfinishedSteps(stop, this.stepIds);
     this.hold = new EventHold(log);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.resumed !== null;
@@ -164,11 +167,6 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   if (resumed !== null) progress.restore(resumed.steps, resumed.begun, resumed);
   return progress;
 }
-
-const INTERNAL_ERROR: RunError = {
-  code: 'internal_error',
-  message: 'The run failed because of an error in the server; the server log has the details.',
-};
 
 /**
  * Ends a run whose events the store refuses. It ends like an orphan: what is stored counts, and the rest is discarded. Its
@@ -364,6 +362,10 @@ class ExecutionScope implements RunScope {
     this.#execution.hold.emit(event);
   }
 
+  get unfinished(): UnfinishedSteps {
+    return this.#execution.unfinished;
+  }
+
   journal(step: Step): Promise<void> {
     return storeStep(this.#execution, step);
   }
@@ -387,16 +389,17 @@ class ExecutionScope implements RunScope {
  * in the order of their sums, also if the store was unavailable.
  */
 async function storeStep(execution: Execution, step: Step): Promise<void> {
-  const { deps, run, log, stop, progress, stepIds, hold } = execution;
+  const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
   const journalled = stepIds.journalled(step);
   progress.settle(step);
   const totals = stepTotals(execution);
+  const cut = unfinished.takeCut();
   const chunks = log.takeChunks();
   const store = () =>
     deps.store.transact('step', (tx) =>
-      journalStep(tx, { runId: run.runId, step: journalled, ...totals, chunks, startedAt: log.startedAt }),
+      journalStep(tx, { runId: run.runId, step: journalled, ...totals, cut, chunks, startedAt: log.startedAt }),
     );
   execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
   await execution.journalling;
@@ -412,8 +415,10 @@ function stepTotals({ run, progress }: Execution) {
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */
-async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
+async function settle(execution: Execution, end: End): Promise<void> {
+  const { deps, run, log, stop, progress, stepIds } = execution;
   const { status, error, providerStatus } = end;
+  const unfinished = execution.unfinished.takeAll(end);
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
   const { items, text, files, accepted, usage, byModel, steps } = progress;
   const output = status === 'completed' ? progress.output : null;
@@ -438,7 +443,8 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
   };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;
-  const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };
+  const lastEventId = events.at(-1)?.id ?? 0;
+  const record = { attempt, lastStep, unfinished, chunks, lastEventId, startedAt: log.startedAt };
   deps.waitAt?.('settle.before');
   await retryWhileUnavailable(deps, stop, () =>
     deps.store.transact('end', (tx) => endRun(tx, deps, outcome, record)),

@@ -64,7 +64,8 @@ export async function publishStep(
     const last = events.at(-1);
     const journalled = stepIds.draft(step, last === undefined ? log.lastId : lastFrameId(last));
     progress.settle(step);
-    const done = { runId: run.runId, step: journalled, ...totals(), chunks, startedAt: log.startedAt };
+    // The transaction may change nothing, so the next T3 stores the calls that were cut.
+    const done = { runId: run.runId, step: journalled, ...totals(), cut: [], chunks, startedAt: log.startedAt };
     const draft = { publication, step: journalled, done };
     await retryWhileUnavailable(deps, stop, () =>
       deps.store.transact('publish', (tx) => writeDraft(tx, deps, run, draft)),

@@ -1,7 +1,13 @@
 import { usageJson } from '../domain/model/usage.ts';
 import type { RunEventBody } from '../domain/run/events.ts';
+import type { RunError } from '../domain/run/run-state.ts';
 import type { EndRecord, RunOutcome } from '../runs/end-run.ts';
 import type { EngineDeps } from './deps.ts';
+
+export const INTERNAL_ERROR: RunError = {
+  code: 'internal_error',
+  message: 'The run failed because of an error in the server; the server log has the details.',
+};
 
 /** The events of the end (`contract-5-meta-once`): one `messages`, and `end` last. A failure adds its own frame before them. */
 export function endEvents(outcome: RunOutcome): RunEventBody[] {

@@ -1,5 +1,11 @@
-import type { JournalledStep, Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
+
+/** A step's attempt, and its first and last event. */
+interface StepPosition {
+  readonly attempt: number;
+  readonly firstEventId: number;
+  readonly lastEventId: number;
+}
 
 /**
  * Numbers the step events. Steps of parallel tools overlap, so each step is recorded as starting after the end of
@@ -14,14 +20,14 @@ export class StepIds {
     this.#firstId = log.lastId + 1;
   }
 
-  journalled(step: Step): JournalledStep {
+  journalled<S>(step: S): S & StepPosition {
     const journalled = this.draft(step, this.#log.lastId);
     this.#firstId = journalled.lastEventId + 1;
     return journalled;
   }
 
   /** Does not count the step: its events are not in the log yet. */
-  draft(step: Step, lastEventId: number): JournalledStep {
+  draft<S>(step: S, lastEventId: number): S & StepPosition {
     return { ...step, attempt: this.#log.attempt, firstEventId: this.#firstId, lastEventId };
   }
 }

@@ -15,6 +15,7 @@ import {
   erasedRuns,
   eraseEvents,
   eraseSteps,
+  eraseUnfinishedSteps,
   findUnusedBlobs,
   forgetErasedBlob,
   replaceUsageRequest,
@@ -68,6 +69,7 @@ async function deleteTextsOfRuns({ store, ids, isClosed }: DeleteDeps, person: E
           tx.run(eraseEvents, { runId }),
           tx.run(eraseCompacted, { runId }),
           tx.run(eraseSteps, { runId }),
+          tx.run(eraseUnfinishedSteps, { runId }),
         ]);
       }
     });

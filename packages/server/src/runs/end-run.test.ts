@@ -39,7 +39,7 @@ const OUTCOME: RunOutcome = {
   ...{ providerStatus: null, items: [], text: '', output: null, questions: [], clientTools: [], files: [] },
   ...{ accepted: false, usage: NO_USAGE, byModel: [], steps: 0, firstTokenMs: null, continues: false },
 };
-const RECORD = { attempt: 1, lastStep: null, chunks: [], lastEventId: 3, startedAt: 5 };
+const RECORD = { attempt: 1, lastStep: null, unfinished: [], chunks: [], lastEventId: 3, startedAt: 5 };
 const DEPS = {
   prices: new Map(),
   earlierNodes: { areAlive: () => false },

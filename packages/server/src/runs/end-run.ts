@@ -11,6 +11,7 @@ import type { RunItem } from '../domain/run/events.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
+import type { UnfinishedStep } from '../domain/run/unfinished-step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
@@ -21,7 +22,7 @@ import { first, type Tx } from '../store/store.ts';
 import type { EventOutbox } from '../webhooks/event-outbox.ts';
 import { noteCharge } from '../webhooks/note-charge.ts';
 import { countRun } from './count-run.ts';
-import { storeStep } from './journal.ts';
+import { storeStep, storeUnfinished } from './journal.ts';
 import { onlyStepJson } from './only-step.ts';
 import { recordRunEvents } from './run-events.ts';
 
@@ -60,6 +61,8 @@ export interface EndRecord {
   readonly attempt: number;
   /** The step that commits together with the end, if there is one. */
   readonly lastStep: JournalledStep | null;
+  /** The calls that gave no result and are not stored yet. */
+  readonly unfinished: readonly UnfinishedStep[];
   readonly chunks: readonly Chunk[];
   readonly lastEventId: number;
   /** Written as the run's start if the run's row has none. */
@@ -152,7 +155,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   if (status !== 'completed') writes.push(tx.run(insertUnsuccessfulRun, { runId }));
   if (open !== null) writes.push(recordQuestions(tx, { ...run, now }, open));
   if (lastStep !== null && onlyStep === null) writes.push(storeStep(tx, runId, lastStep));
-  writes.push(storeChunks(tx, runId, chunks));
+  writes.push(...storeUnfinished(tx, runId, record.unfinished), storeChunks(tx, runId, chunks));
   writes.push(...countRun(tx, { run, status, errorCode, usage, byModel, charge }));
   await Promise.all(writes);
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);

@@ -8,36 +8,46 @@ import {
   type JournalledStep,
   type StepOutcome,
 } from '../domain/run/step.ts';
+import type { UnfinishedStep } from '../domain/run/unfinished-step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import { advanceRun } from '../store/queries/runs.ts';
 import { insertStep, type StepRow } from '../store/queries/steps.ts';
+import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files, firstTokenMs } = step;
+  const { usage, output, replay, tried, asks, asked, files, firstTokenMs, tries } = step;
   // `JSON.stringify` omits undefined fields.
-  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs });
-  await tx.run(insertStep, {
-    run_id: runId,
-    step: step.step,
-    attempt: step.attempt,
-    kind: step.kind,
-    loop: step.loop,
-    index_in_loop: step.indexInLoop,
-    agent: step.agent,
-    caller_agent: step.callerAgent,
-    model: step.model,
-    tool: step.tool,
-    call_id: step.callId,
-    status: step.status,
-    first_event_id: step.firstEventId,
-    last_event_id: step.lastEventId,
-    record_json,
-    started_at: step.startedAt,
-    completed_at: step.completedAt,
-  });
+  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs, tries });
+  await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
+
+/** The calls are stored beside the journal. */
+export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
+  steps.map((step) => {
+    const { kind, status, usage, firstTokenMs, tries, error, questionId } = step;
+    const record_json = JSON.stringify({ usage, output: [], firstTokenMs, tries, error, questionId });
+    return tx.run(insertUnfinishedStep, { ...toColumns(runId, step), kind, status, record_json });
+  });
+
+/** The columns that both tables have. */
+const toColumns = (runId: RunId, step: Omit<JournalledStep, 'kind' | 'status' | 'output'>) => ({
+  run_id: runId,
+  step: step.step,
+  attempt: step.attempt,
+  loop: step.loop,
+  index_in_loop: step.indexInLoop,
+  agent: step.agent,
+  caller_agent: step.callerAgent,
+  model: step.model,
+  tool: step.tool,
+  call_id: step.callId,
+  first_event_id: step.firstEventId,
+  last_event_id: step.lastEventId,
+  started_at: step.startedAt,
+  completed_at: step.completedAt,
+});
 
 /** Decodes a step's `record_json`. */
 export function stepOutcome(recordJson: string): StepOutcome {
@@ -45,26 +55,29 @@ export function stepOutcome(recordJson: string): StepOutcome {
 }
 
 /** Decodes a row of the journal. */
-export function journalledStep(row: StepRow): JournalledStep {
-  return {
-    step: row.step,
-    attempt: row.attempt,
-    kind: row.kind,
-    loop: row.loop,
-    indexInLoop: row.index_in_loop,
-    agent: row.agent,
-    callerAgent: row.caller_agent,
-    model: row.model,
-    tool: row.tool,
-    callId: row.call_id,
-    status: row.status,
-    firstEventId: row.first_event_id,
-    lastEventId: row.last_event_id,
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    ...stepOutcome(row.record_json),
-  };
-}
+export const journalledStep = (row: StepRow): JournalledStep => ({
+  ...stepColumns(row),
+  kind: row.kind,
+  status: row.status,
+  ...stepOutcome(row.record_json),
+});
+
+/** Decodes the columns that both tables have. */
+export const stepColumns = (row: Omit<StepRow, 'kind' | 'status'>) => ({
+  step: row.step,
+  attempt: row.attempt,
+  loop: row.loop,
+  indexInLoop: row.index_in_loop,
+  agent: row.agent,
+  callerAgent: row.caller_agent,
+  model: row.model,
+  tool: row.tool,
+  callId: row.call_id,
+  firstEventId: row.first_event_id,
+  lastEventId: row.last_event_id,
+  startedAt: row.started_at,
+  completedAt: row.completed_at,
+});
 
 export interface StepDone {
   readonly runId: RunId;
@@ -75,6 +88,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** The calls before the step that gave no result. */
+  readonly cut: readonly UnfinishedStep[];
   readonly chunks: readonly Chunk[];
   /** See `RunOutcome.firstTokenMs`. */
   readonly firstTokenMs: number | null;
@@ -99,6 +114,7 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     firstTokenMs: done.firstTokenMs,
     startedAt: done.startedAt,
   });
-  await Promise.all([advanced, storeStep(tx, runId, step), storeChunks(tx, runId, done.chunks)]);
+  const cut = storeUnfinished(tx, runId, done.cut);
+  await Promise.all([advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks)]);
   if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);
 }

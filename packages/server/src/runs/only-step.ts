@@ -31,7 +31,11 @@ export function onlyStepJson({ agent, text, steps, usage, lastStep: step }: OneS
   if (step.kind !== 'model' || step.loop !== '' || step.indexInLoop !== 1 || step.status !== 'completed') return null;
   if (step.agent !== agent || step.callerAgent !== null || step.tool !== null || step.callId !== null) return null;
   const isPlain =
-    step.replay === undefined && step.tried === undefined && step.asks === undefined && step.asked === undefined;
+    step.replay === undefined &&
+    step.tried === undefined &&
+    step.asks === undefined &&
+    step.asked === undefined &&
+    step.tries === undefined;
   if (!isPlain || step.files !== undefined || !isSameUsage(step.usage, usage)) return null;
   let message: string | null = null;
   for (const item of step.output) {

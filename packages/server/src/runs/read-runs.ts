@@ -32,6 +32,7 @@ import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
 import { ClosedDays } from './closed-days.ts';
 import { Latency, type LatencyQuery } from './latency.ts';
+import { readDetails } from './run-details.ts';
 import { runItem, runJson, type StatusRow } from './run-json.ts';
 import { readUsage, type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
@@ -53,8 +54,6 @@ export interface UserMessage {
   readonly text: string;
   readonly attachments: readonly StoredAttachment[];
 }
-
-const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
 
 export class RunReads {
   readonly #store: Store;
@@ -104,7 +103,8 @@ export class RunReads {
 
   async get(scope: Scope, runId: string) {
     const row = await this.row(scope, runId);
-    return runJson(row, this.lastEventId(row));
+    const details = await readDetails(this.#store.reads, [row]);
+    return runJson(row, details.get(row.run_id), this.lastEventId(row));
   }
 
   /** The active run whose request brought this metadata; null if there is none. */
@@ -136,10 +136,14 @@ export class RunReads {
         }
         return reads.query(runSizes({ ...filter, ...page, oldest }));
       },
-      rows: (page) => reads.query(listRuns({ ...filter, ...page, oldest })),
+      rows: async (page) => {
+        const rows = await reads.query(listRuns({ ...filter, ...page, oldest }));
+        const details = await readDetails(reads, rows);
+        return rows.map((row) => ({ row, details: details.get(row.run_id) }));
+      },
       readTo: () => found?.readTo ?? oldest,
-      position,
-      show: (row) => runItem(row, this.lastEventId(row), hasTexts),
+      position: ({ row }) => ({ createdAt: row.created_at, id: row.run_id }),
+      show: (run) => runItem(run, this.lastEventId(run.row), hasTexts),
     });
   }
 

@@ -5,6 +5,12 @@ import { parseQuestions, questionJson } from '../domain/question/question-json.t
 import { isFinished } from '../domain/run/run-state.ts';
 import { iso } from '../domain/time.ts';
 import type { RunRow } from '../store/queries/runs.ts';
+import type { RunDetails } from './run-details.ts';
+
+export interface ListedRun {
+  readonly row: RunRow;
+  readonly details: RunDetails | undefined;
+}
 
 /** A chat status has no previews. */
 export type StatusRow = Omit<RunRow, 'message_start_json'>;
@@ -19,20 +25,34 @@ const toAnswer = (row: StatusRow) => (row.answer_json === null ? null : (JSON.pa
 
 const listPending = (row: StatusRow) => parseQuestions(row.questions_json)?.questions.map(questionJson) ?? [];
 
-/** The previews and the duration are null after the chat was deleted. */
-function shortFacts(row: RunRow) {
-  if (row.chat_deleted_at !== null) return { messagePreview: null, answerPreview: null, durationMs: null };
+const NO_FACTS = {
+  agents: null,
+  models: null,
+  waiting: null,
+  continuedBy: null,
+  messagePreview: null,
+  answerPreview: null,
+  durationMs: null,
+};
+
+/** `details` is undefined after the chat was deleted: then everything is null. */
+function shortFacts(row: RunRow, details: RunDetails | undefined) {
+  if (details === undefined) return NO_FACTS;
   return {
+    agents: details.agents,
+    models: (JSON.parse(row.by_model_json) as ModelUsage[]).map(({ model }) => model),
+    waiting: row.questions_json !== null,
+    continuedBy: details.continuedBy,
     messagePreview: previewText(row.message_start_json),
     answerPreview: previewText(row.answer_json),
     durationMs: row.completed_at === null ? null : Math.max(0, row.completed_at - row.created_at),
   };
 }
 
-export function runJson(row: RunRow, lastEventId: number) {
+export function runJson(row: RunRow, details: RunDetails | undefined, lastEventId: number) {
   return {
     ...shortRunJson(row, lastEventId),
-    ...shortFacts(row),
+    ...shortFacts(row, details),
     // The last members, as in a list.
     output: row.structured === 1 ? (JSON.parse(toAnswer(row) ?? 'null') as unknown) : null,
     message: toAnswer(row),
@@ -66,8 +86,8 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
 }
 
 /** Returns the JSON of a run in a list. The answer can be long, so it is not parsed. */
-export function runItem(row: RunRow, lastEventId: number, hasTexts: boolean): string {
-  const run = { ...shortRunJson(row, lastEventId), ...shortFacts(row) };
+export function runItem({ row, details }: ListedRun, lastEventId: number, hasTexts: boolean): string {
+  const run = { ...shortRunJson(row, lastEventId), ...shortFacts(row, details) };
   if (!hasTexts) return JSON.stringify(run);
   const output = row.structured === 1 ? (toAnswer(row) ?? 'null') : 'null';
   return jsonWith(run, 'output', `${output},"message":${row.answer_json ?? 'null'}`);

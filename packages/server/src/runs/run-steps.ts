@@ -3,15 +3,15 @@ import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { JournalledStep, WrongTry } from '../domain/run/step.ts';
+import type { WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { chatSharingRun } from '../store/queries/shared-runs.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
-import { journalledStep } from './journal.ts';
 import { onlyStepRow } from './only-step.ts';
 import type { RunReads } from './read-runs.ts';
+import { type ShownStep, settleWaiting, shownStep } from './shown-steps.ts';
 
 export type StepQuery = LargeListQuery;
 
@@ -21,7 +21,7 @@ interface StepsDeps {
   readonly pages: LargePages;
 }
 
-/** Lists the finished steps of a run from its journal, newest first. */
+/** Lists a run's finished steps and its calls that gave no result, newest first. */
 export async function runSteps(
   { reads, runReads, pages }: StepsDeps,
   scope: Scope,
@@ -42,16 +42,17 @@ export async function runSteps(
       only === null
         ? reads.all(stepSizes, { runId, before: numberBefore(before), limit })
         : Promise.resolve(numberBefore(before) > only.step ? [{ created_at: only.step, id: '', bytes: 0 }] : []),
-    rows: ({ before, limit }) =>
-      only === null
-        ? reads.all(stepsBefore, { runId, before: numberBefore(before), limit })
-        : Promise.resolve(numberBefore(before) > only.step ? [only] : []),
-    position: (row) => ({ createdAt: row.step, id: '' }),
-    show: (row) => JSON.stringify(stepJson(journalledStep(row))),
+    rows: async ({ before, limit }) => {
+      if (only !== null) return numberBefore(before) > only.step ? [shownStep(only)] : [];
+      const rows = await reads.all(stepsBefore, { runId, before: numberBefore(before), limit });
+      return settleWaiting(reads, runId, rows.map(shownStep));
+    },
+    position: ({ step }) => ({ createdAt: step, id: '' }),
+    show: (step) => JSON.stringify(stepJson(step)),
   });
 }
 
-function stepJson(step: JournalledStep) {
+function stepJson({ answer, ...step }: ShownStep) {
   const {
     usage,
     output,
@@ -59,7 +60,10 @@ function stepJson(step: JournalledStep) {
     asks: __,
     asked: ___,
     indexInLoop: ____,
+    questionId: _____,
     tried,
+    tries = 1,
+    error = null,
     files = [],
     loop,
     startedAt,
@@ -76,13 +80,16 @@ function stepJson(step: JournalledStep) {
     usage: usage === null ? null : usageJson(usage),
     // A failed call's output is the error text that the model got.
     firstTokenMs,
-    error: toError(columns.status, tried, output[0]?.text ?? ''),
+    error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
+    tries,
+    answeredBy: answer?.by ?? null,
+    continuedBy: answer?.runId ?? null,
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),
   };
 }
 
-function toError(status: JournalledStep['status'], tried: WrongTry | undefined, output: string) {
+function toError(status: ShownStep['status'], tried: WrongTry | undefined, output: string) {
   if (tried !== undefined) return { code: 'output_invalid', message: tried.problem };
   return status === 'failed' ? { code: 'tool_failed', message: output } : null;
 }

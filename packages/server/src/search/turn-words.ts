@@ -40,12 +40,15 @@ interface QuestionJson {
 }
 
 interface StepJson {
+  /** Of a call that gave no result. */
+  readonly error?: { readonly message: string } | null;
   readonly output?: readonly { readonly kind: string; readonly name?: string; readonly text?: string }[];
 }
 
 function recordTexts({ source, json }: TurnRecord): string[] {
   if (source === 'question') return [(JSON.parse(json) as QuestionJson).tool];
-  const { output = [] } = JSON.parse(json) as StepJson;
+  const { output = [], error } = JSON.parse(json) as StepJson;
+  if (source === 'unfinished') return [error?.message ?? ''];
   // A failed call's output is the error text that the model got.
   if (source === 'failed') return [output[0]?.text ?? ''];
   return output.flatMap(({ kind, name = '' }) => (kind === 'tool_call' ? [name] : []));

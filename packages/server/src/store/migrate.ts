@@ -36,6 +36,7 @@ import * as schedules from './migrations/0037-schedules.ts';
 import * as firstToken from './migrations/0038-first-token.ts';
 import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
+import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import { raw } from './queries/raw.ts';
@@ -78,6 +79,7 @@ const MIGRATIONS = {
   '0038-first-token': firstToken,
   '0039-chats-by-change': chatsByChange,
   '0041-answered-questions': answeredQuestions,
+  '0042-unfinished-steps': unfinishedSteps,
   '0046-search': search,
   '0047-answers-by-time': answersByTime,
 };

@@ -14,6 +14,7 @@ import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalk
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
 import type { SearchDocsTable, SearchStateTable, SearchWaitingTable } from './search-tables.ts';
+import type { AgencyDefinitionsTable, StepsTable, UnfinishedStepsTable } from './step-tables.ts';
 import type { StoredPath } from './stored-path.ts';
 import type {
   WebhookChecksTable,
@@ -321,29 +322,6 @@ export interface AdjustmentsTable {
   created_at: number;
 }
 
-/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
-export interface StepsTable {
-  run_id: RunId;
-  step: number;
-  attempt: number;
-  kind: 'model' | 'tool' | 'begin';
-  /** The call id of the `send_message` that began the loop; empty for the root loop. */
-  loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
-  index_in_loop: number;
-  agent: string;
-  caller_agent: string | null;
-  model: string | null;
-  tool: string | null;
-  call_id: string | null;
-  status: 'completed' | 'failed';
-  first_event_id: number;
-  last_event_id: number;
-  record_json: string;
-  started_at: number;
-  completed_at: number;
-}
-
 /** The blobs in use, by the hash of their bytes within an integration. */
 export interface BlobsTable {
   integration_id: IntegrationId;
@@ -452,6 +430,8 @@ export interface Schema {
   sweep_positions: SweepPositionsTable;
   skipped_runs: SkippedRunsTable;
   steps: StepsTable;
+  unfinished_steps: UnfinishedStepsTable;
+  agency_definitions: AgencyDefinitionsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;
   upload_secrets: UploadSecretsTable;

@@ -163,8 +163,10 @@ export const listRunSteps = operation({
   operationId: 'listRunSteps',
   method: 'GET',
   path: `${integrationPath}/runs/:runId/steps`,
-  summary: 'List the finished steps of a run, newest first',
-  description: 'A step is one answer of the model or one call of a tool.',
+  summary: 'List the steps of a run, newest first',
+  description:
+    'A step is one answer of the model or one call of a tool. Calls that failed, were cut or wait for an answer are listed ' +
+    'too.',
   tags: ['Runs'],
   auth: true,
   clientToken: 'read',

@@ -11,7 +11,8 @@ import type {
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
-const IGNORED = 'Not answered: the user sent a new message';
+/** A call's output if the user sent a new message instead of an answer. */
+export const NOT_ANSWERED = 'Not answered: the user sent a new message';
 const DECLINED = 'Declined by the user.';
 
 /** Checks the answers by themselves, without the questions. Returns the refusal, or null. */
@@ -69,7 +70,7 @@ export function settleQuestions(
     const ids = missing.map(({ questionId }) => `\`${questionId}\``).join(', ');
     return invalid(`\`answers\` must name every open question of the chat; these are missing: ${ids}.`);
   }
-  const ifIgnored = answers === null ? IGNORED : DECLINED;
+  const ifIgnored = answers === null ? NOT_ANSWERED : DECLINED;
   return { runId: open.runId, settlements: questions.map((one) => settle(one, given.get(one.questionId), ifIgnored)) };
 }
 

@@ -55,6 +55,8 @@ export interface StepOutcome {
    * version made the step.
    */
   readonly firstTokenMs?: number;
+  /** How often models were asked for the step, also without an answer. Absent if once. */
+  readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
 }

@@ -170,6 +170,6 @@ export async function writeEnd(
     return event;
   });
   const chunks = [{ first_id: firstId, last_id: id - 1, data: encodeChunk(events) }];
-  await endRun(tx, deps, outcome, { attempt, lastStep: null, chunks, lastEventId: id - 1, startedAt });
+  await endRun(tx, deps, outcome, { attempt, lastStep: null, unfinished: [], chunks, lastEventId: id - 1, startedAt });
   return { outcome, attempt, startedAt };
 }

@@ -83,7 +83,8 @@ function outputItem(item: OutputItem): Readonly<Record<string, unknown>> {
 function itemJson(item: RunItem): string {
   if (item.kind === 'user') return JSON.stringify({ type: 'message', role: 'user', content: item.text });
   if (item.kind === 'tool_output') {
-    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text });
+    const failed = item.failed === true ? { failed: true } : {};
+    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text, ...failed });
   }
   return outputItemJson(item);
 }

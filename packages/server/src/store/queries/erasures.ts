@@ -396,6 +396,10 @@ export const eraseSteps = statement('erase steps', (db, p: { runId: RunId }) =>
   db.deleteFrom('steps').where('run_id', '=', p.runId),
 );
 
+export const eraseUnfinishedSteps = statement('erase unfinished steps', (db, p: { runId: RunId }) =>
+  db.deleteFrom('unfinished_steps').where('run_id', '=', p.runId),
+);
+
 export const erasedChats = statement('erased chats', (db, p: ErasedPerson & { after: string; limit: number }) =>
   db
     .selectFrom('chats')

@@ -77,25 +77,32 @@ export const deleteCompactedOfChat = statement('delete compacted of chat', (db, 
   db.deleteFrom('compacted_chunks').where('run_id', 'in', ownRuns(db, p.chatKey)),
 );
 
-/** Leaves the steps that another chat shares. Called after `lockSharedRuns`. */
-export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: ChatKey }) =>
-  db.deleteFrom('steps').where('run_id', 'in', (eb) =>
-    eb
-      .selectFrom('messages')
-      .select('run_id')
-      .where('chat_key', '=', p.chatKey)
-      .where((m) =>
-        m.not(
-          m.exists(
-            m
-              .selectFrom('shared_runs')
-              .select('shared_runs.chat_key')
-              .whereRef('shared_runs.run_id', '=', 'messages.run_id')
-              .where('shared_runs.chat_key', '<>', p.chatKey),
-          ),
+/** The runs whose messages only this chat has. */
+const unsharedRuns = (db: Kysely<Schema>, chatKey: ChatKey) =>
+  db
+    .selectFrom('messages')
+    .select('run_id')
+    .where('chat_key', '=', chatKey)
+    .where((m) =>
+      m.not(
+        m.exists(
+          m
+            .selectFrom('shared_runs')
+            .select('shared_runs.chat_key')
+            .whereRef('shared_runs.run_id', '=', 'messages.run_id')
+            .where('shared_runs.chat_key', '<>', chatKey),
         ),
       ),
-  ),
+    );
+
+/** Leaves the steps that another chat shares. Called after `lockSharedRuns`. */
+export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: ChatKey }) =>
+  db.deleteFrom('steps').where('run_id', 'in', unsharedRuns(db, p.chatKey)),
+);
+
+/** Like `deleteStepsOfChat`. */
+export const deleteUnfinishedOfChat = statement('delete unfinished of chat', (db, p: { chatKey: ChatKey }) =>
+  db.deleteFrom('unfinished_steps').where('run_id', 'in', unsharedRuns(db, p.chatKey)),
 );
 
 /** What requests added to the chat's runs. */

@@ -196,7 +196,8 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
         (select c.integration_id from chats c where c.chat_key = j.value ->> 'chat') as integration_id,
         ${textOf('user')} as message_json, ${textOf('assistant')} as answer_json,
         (select string_agg(t.tool, ' ') from (
-          select distinct s.tool from steps s where s.run_id = j.value ->> 'run' and s.tool is not null) t) as tools
+          select s.tool from steps s where s.run_id = j.value ->> 'run' and s.tool is not null
+          union select u.tool from unfinished_steps u where u.run_id = j.value ->> 'run' and u.tool is not null) t) as tools
       from json_each(${p.turns}) as j left join runs r on r.run_id = j.value ->> 'run'`,
   ),
 );
@@ -204,16 +205,19 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
 export type TurnTexts = RowOf<typeof turnTexts>;
 
 /**
- * JSON with more names of tools, and with errors: records of imported turns and of failed calls, and questions of runs. `turns`:
- * `{run, chat}`.
+ * JSON with more names of tools, and with errors: records of imported turns and of calls that failed or gave no result, and
+ * questions of runs. `turns`: `{run, chat}`.
  */
 export const turnRecords = statement('turn records', (db, p: { turns: JsonRows }) =>
-  raw<{ run_id: RunId; source: 'imported' | 'failed' | 'question'; json: string }>(
+  raw<{ run_id: RunId; source: 'imported' | 'failed' | 'unfinished' | 'question'; json: string }>(
     db,
     sql`
       select s.run_id, case when s.status = 'failed' then 'failed' else 'imported' end as source, s.record_json as json
         from json_each(${p.turns}) as j cross join steps s
         where s.run_id = j.value ->> 'run' and (s.status = 'failed' or s.run_id like 'imp~_%' escape '~')
+      union all
+      select u.run_id, 'unfinished', u.record_json from json_each(${p.turns}) as j cross join unfinished_steps u
+        where u.run_id = j.value ->> 'run'
       union all
       select q.run_id, 'question', q.question_json from json_each(${p.turns}) as j cross join asked_questions q
         where q.chat_key = j.value ->> 'chat' and q.run_id = j.value ->> 'run' and q.question_json is not null`,

@@ -32,6 +32,8 @@ export const COPIED_TABLES = [
   'sweep_positions',
   'skipped_runs',
   'steps',
+  'unfinished_steps',
+  'agency_definitions',
   'blobs',
   'attachments',
   // Forms that were signed before the copy stay valid until they expire.
