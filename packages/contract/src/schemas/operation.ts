@@ -149,7 +149,7 @@ export const admissionPeriod = {
   to: Type.Optional(time('Only runs that were admitted before this time.')),
 };
 
-/** Of lists that can be searched. */
+/** The parameter `q` for lists that can be searched. */
 export const searchWords = () =>
   Type.String({
     minLength: 1,

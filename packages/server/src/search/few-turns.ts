@@ -6,16 +6,16 @@ import { first, type Reads, type Store } from '../store/store.ts';
 
 /** With more turns than this, a list is read in its own order: then it soon has a page of them. */
 const FEW = 2000;
-/** Numbers of the index that are read in one turn of the event loop. */
+/** The index's rows that are read before other work gets a turn. */
 const WINDOW = 100_000;
 const MAX_MS = 150;
-/** A prefix of more words than this is too general for the index. */
+/** A prefix with more words than this is too general for the index. */
 const MAX_TERMS = 64;
 /** The shortest prefix for which PostgreSQL reads the index. Shorter ones can have millions of entries. */
 const MIN_PREFIX = 3;
 
 /**
- * Returns the indexed turns with all of these words, which are whole words or one prefix. Null if there are many, or if reading
+ * Returns the indexed turns with all these words, which are whole words or one prefix. Null if there are many, or if reading
  * them takes too long.
  */
 export type FewTurns = (takeTurn: TakeTurn, words: SoughtWords) => Promise<readonly Turn[] | null>;
@@ -64,8 +64,8 @@ const quote = (terms: readonly string[], operator: 'AND' | 'OR') =>
   terms.map((term) => `"${term}"`).join(` ${operator} `);
 
 /**
- * Returns an expression for all words with this prefix. Null if there are many. For a prefix SQLite would put all entries of its
- * words into memory.
+ * Returns an expression for all words with this prefix. Null if there are many. SQLite would put all entries that a
+ * prefix has into memory.
  */
 async function expandPrefix(reads: Reads, prefix: string): Promise<string | null> {
   const terms: string[] = [];

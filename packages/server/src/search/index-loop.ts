@@ -34,14 +34,14 @@ export interface IndexLoopDeps {
   readonly logger: Logger;
 }
 
-/** Turns and chats that a look reads at a time. */
+/** Turns and chats that are read at a time. */
 const TURNS = 64;
 const CHATS = 64;
 /** Turns that are read and added together. A turn has at most a few thousand words. */
 const TOGETHER = 8;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
-/** The walk works for a fifth of the time. */
+/** The walk rests four times as long as it works. */
 const WALK_PAUSE = 4;
 /** A run's id is made in the transaction that admits it. On PostgreSQL that one can take so long. */
 const ADMISSION_MS = 15_000;
@@ -52,13 +52,13 @@ interface State {
 }
 
 /**
- * Adds the words of ended runs to the index. No transaction of a run writes anything for it: run ids are made in the order of
- * admission, and the loop stores a position among them.
+ * Adds ended runs' words to the index. No run's transaction writes anything for it: run ids are made in the order of admission,
+ * and the loop stores a position among them.
  *
  *   new run ──(ended)──────────────────────────────▶ in `search_docs`
  *      └──(active when the position passes it)──▶ in `search_waiting` ──(ended)──▶ in `search_docs`
  *
- * The turns of earlier versions are added by a walk over all chats, newest first. Every node has the loop. One at a time adds
+ * Turns that earlier versions made are added by a walk over all chats, newest first. Every node has the loop. One at a time adds
  * something, so no work is done twice.
  */
 export class IndexLoop implements AsyncDisposable {
@@ -103,7 +103,7 @@ export class IndexLoop implements AsyncDisposable {
     return this.#transact(addNew);
   }
 
-  /** Adds turns of earlier versions. Resolves to false after the last chat. */
+  /** Adds turns that earlier versions made. Resolves to false after the last chat. */
   async #walk({ rest }: State): Promise<boolean> {
     if (rest === null) return false;
     const beganAt = performance.now();
@@ -152,7 +152,7 @@ async function addNew(adding: Adding): Promise<number> {
   const { ended, waiting, late } = await findNew(tx, state.position);
   for (const { run_id: runId, chat_key: chatKey } of late) await tx.run(waitForRun, { runId, chatKey });
   const { handled, added } = await addTurns(adding, ended);
-  // A request can bring the first turns of its chat.
+  // A request can bring its chat's first turns.
   const keys = toKeys(ended.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
   for (const { chat_key: chatKey } of await tx.all(importedChats, { keys }))
     await tx.run(waitForChat, { chatKey, dueAt: 0 });
@@ -193,7 +193,7 @@ async function walkOn(adding: Adding): Promise<number> {
   return added;
 }
 
-/** Adds turns of these chats. `isWhole` is true if none is left. */
+/** Adds these chats' turns. `isWhole` is true if none is left. */
 async function addChats(adding: Adding, chats: readonly ChatKey[]) {
   const turns = await adding.tx.all(unindexedTurns, { keys: toKeys(chats), limit: TURNS });
   const { handled, added } = await addTurns(adding, turns);
@@ -203,8 +203,8 @@ async function addChats(adding: Adding, chats: readonly ChatKey[]) {
 const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((chat) => ({ chat })));
 
 /**
- * Adds turns to the index. `handled`: how many of them, at least some. The others are left to a later transaction. `added` is less
- * if a chat was deleted concurrently.
+ * Adds turns to the index. `handled`: how many, at least some. The others are left to a later transaction. `added` is less if a
+ * chat was deleted concurrently.
  */
 async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]) {
   let [handled, added] = [0, 0];

@@ -1,5 +1,4 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
-import type { Kysely } from 'kysely';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { occurringWords, type SoughtWords } from '../domain/search/words.ts';
@@ -13,43 +12,42 @@ import {
   type ListedChat,
   listedChats,
   turnsOutside,
-  turnsOutsideOf,
+  unindexedInChats,
   wordsOfChats,
 } from '../store/queries/search.ts';
 import { searchState, type Turn } from '../store/queries/search-index.ts';
-import type { Schema } from '../store/schema.ts';
-import { first, type QueryOf, type Store } from '../store/store.ts';
+import { type BuildQuery, first, type Store } from '../store/store.ts';
 import { type FewTurns, fewTurns } from './few-turns.ts';
 import { readTurnWords } from './turn-words.ts';
 
-/** A page's rows in the order of the list, with one more row than the page shows if there are so many. */
-export interface Found<Id> {
+/** A page's rows in the list's order, with one more row than the page shows if there are so many. */
+export interface FoundPage<Id> {
   readonly ids: readonly Id[];
-  /** Where the next page continues if the page ends early. Null after the last row. */
+  /** The last row that was read, if the page ends early. Null after the list's last row. */
   readonly readTo: ListPosition | null;
 }
 
 type Runs = Omit<RunFilter, 'texts' | keyof Page | 'runIds'>;
 
-/** A page reads at most about so many turns. One that is not in the index counts for several, and more if it is long. */
+/** A page reads at most about so many turns. A turn outside the index counts for several, and more if it is long. */
 const MAX_READS = 20_000;
 const UNREAD_COST = 10;
 const WORDS_PER_READ = 20;
 /** With more turns outside the index than this, the list is read in its own order. */
 const MAX_OUTSIDE = 1000;
-/** The first portion of a list of runs, and the largest. */
+/** The first portion of listed runs, and the largest. */
 const FIRST_PORTION = 100;
 const MAX_PORTION = 800;
-/** A portion of the list of chats: chats, and messages of one or more of them. */
+/** A portion of listed chats: chats, and their messages. */
 const CHATS_TOGETHER = 100;
 const MESSAGES_TOGETHER = 4000;
-/** Turns whose texts are read in one turn of the event loop. */
+/** Turns whose texts are read before other work gets a turn. */
 const TEXTS_TOGETHER = 16;
 
 /**
  * Finds the rows of a list that have words. The list is read in its own order, with its filters, and each row is checked: against
  * the index, or against its texts if it is not in the index yet. If the index knows that few turns have the words, only these
- * are read, and those that it does not have yet. So every page is bounded, and no row is missing.
+ * turns are read, and the turns outside the index. So every page is bounded, and no row is missing.
  */
 export class Search {
   readonly #store: Store;
@@ -60,7 +58,7 @@ export class Search {
     this.#few = fewTurns(store);
   }
 
-  async runs(takeTurn: TakeTurn, filter: Runs, words: SoughtWords, page: Page): Promise<Found<RunId>> {
+  async runs(takeTurn: TakeTurn, filter: Runs, words: SoughtWords, page: Page): Promise<FoundPage<RunId>> {
     const { integrationId, status, fromMs = 0 } = filter;
     const turns = await this.#candidates(takeTurn, integrationId, [words.slice(0, -1), words.slice(-1)]);
     const runIds = turns === null ? undefined : jsonRows(turns.map(({ run_id: id }) => ({ id })));
@@ -89,14 +87,14 @@ export class Search {
     }
   }
 
-  /** A chat is found if all words occur in it, in any of its turns. */
+  /** A chat is found if all words occur in its turns, each in any turn. */
   async chats(
     takeTurn: TakeTurn,
     integrationId: IntegrationId,
     filter: ChatFilter,
     words: SoughtWords,
     page: ChatPage,
-  ): Promise<Found<ChatKey>> {
+  ): Promise<FoundPage<ChatKey>> {
     const each = words.map((word) => [word]);
     const turns = await this.#candidates(takeTurn, integrationId, each);
     const chatKeys = turns === null ? undefined : await this.#chatsOf(takeTurn, turns);
@@ -119,27 +117,28 @@ export class Search {
     }
   }
 
-  async #inTurn<R>(takeTurn: TakeTurn, build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]> {
+  async #inTurn<R>(takeTurn: TakeTurn, build: BuildQuery<R>): Promise<R[]> {
     using _turn = await takeTurn();
     return await this.#store.reads.query(build);
   }
 
   /**
-   * Returns the turns that can have the words: those that have the words of one of the alternatives, and those outside the
-   * index. Null if these are many, and until the loop has added the turns of earlier versions.
+   * Returns the turns that can have the words: turns with the words of one alternative, and turns outside the index. Null if
+   * these are many, and until the loop has added what earlier versions made.
    */
   async #candidates(takeTurn: TakeTurn, integrationId: IntegrationId, alternatives: readonly SoughtWords[]) {
     const { reads } = this.#store;
     const state = await first(reads.all(searchState, {}));
     if (state === undefined || state.rest !== null) return null;
     // Before the index: a turn that is added in between is found there.
-    const outside = await this.#inTurn(takeTurn, turnsOutside(integrationId, state.position, MAX_OUTSIDE + 1));
+    const { position } = state;
+    const outside = await reads.all(turnsOutside, { integrationId, position, limit: MAX_OUTSIDE + 1 });
     if (outside.length > MAX_OUTSIDE) return null;
     for (const words of alternatives) {
       const few = words.length === 0 ? null : await this.#few(takeTurn, words);
       if (few === null) continue;
       const chats = outside.filter((turn) => turn.run_id === '').map(({ chat_key: chat }) => ({ chat }));
-      const ofChats = chats.length === 0 ? [] : await this.#inTurn(takeTurn, turnsOutsideOf(jsonRows(chats)));
+      const ofChats = chats.length === 0 ? [] : await this.#inTurn(takeTurn, unindexedInChats(jsonRows(chats)));
       return [...few, ...outside.filter((turn): turn is Turn => turn.run_id !== ''), ...ofChats];
     }
     return null;
@@ -172,7 +171,7 @@ export class Search {
     let cost = chats.reduce((sum, { num_messages: count }) => sum + count, 0);
     const unsure = [...unread].filter((chatKey) => !matching.get(chatKey)?.every(Boolean)).map((chat) => ({ chat }));
     if (unsure.length === 0) return { matching, cost };
-    const turns = await this.#inTurn(takeTurn, turnsOutsideOf(jsonRows(unsure)));
+    const turns = await this.#inTurn(takeTurn, unindexedInChats(jsonRows(unsure)));
     const read = await this.#readTexts(takeTurn, turns, words);
     for (const { run_id: runId, chat_key: chatKey } of turns)
       addFlags(matching, chatKey, read.matching.get(runId) ?? []);

@@ -10,7 +10,7 @@ export interface TurnWords {
   readonly words: ReadonlySet<string>;
 }
 
-/** Reads the words of turns: of messages, answers, names of tools, and errors. Turns of deleted chats are left out. */
+/** Reads the words in messages, answers, tool names and errors. Turns of deleted chats are left out. */
 export async function readTurnWords(reads: Reads, turns: readonly Turn[]): Promise<TurnWords[]> {
   if (turns.length === 0) return [];
   const pairs = { turns: jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat }))) };
@@ -40,7 +40,7 @@ interface QuestionJson {
 }
 
 interface StepJson {
-  /** Of a call that gave no result. */
+  /** Set if the call gave no result. */
   readonly error?: { readonly message: string } | null;
   readonly output?: readonly { readonly kind: string; readonly name?: string; readonly text?: string }[];
 }

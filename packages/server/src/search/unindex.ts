@@ -10,8 +10,8 @@ const BYTES_TOGETHER = 6000;
 const RESTORE_MS = 60_000;
 
 /**
- * Removes most words of long chats from the index of the embedded store, in small transactions, so that the one that deletes the chats
- * is short. Until then their texts are searched themselves.
+ * Removes most words of long chats from the embedded store's index, in small transactions, so that the deletion itself is short.
+ * Until then the chats' texts are searched.
  */
 export async function unindexEarly(store: Store, chatKeys: readonly ChatKey[]): Promise<void> {
   if (store.kind === 'postgres' || chatKeys.length === 0) return;

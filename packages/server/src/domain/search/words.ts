@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IntegrationId } from '../ids.ts';
 import { Refusal } from '../refusal.ts';
 
-/** Only the beginning of a text is searched. Characters are code points. */
+/** Only a text's beginning is searched. Characters are code points. */
 export const TEXT_CHARACTERS = 20_000;
 const WORD_CHARACTERS = 64;
 /** A word of the index begins with its integration's scope. */
@@ -16,7 +16,7 @@ const ASCII_WORD = /[a-z0-9]+/g;
 /** All marks on letters except the two that make another Japanese character. */
 const ACCENT = /[\p{M}--[\u3099\u309a]]/gv;
 
-/** A word as the index has it: with its integration's scope, so that the words of others are never read. */
+/** A word as the index has it: with its integration's scope, so that other integrations' words are never read. */
 export interface SoughtWord {
   readonly text: string;
   /** True if longer words that begin with it are found too. */
@@ -26,7 +26,7 @@ export interface SoughtWord {
 /** All must occur. The last one is a prefix. */
 export type SoughtWords = readonly SoughtWord[];
 
-/** Returns the words in the order of the text, repeated ones too. */
+/** Returns the words in the text's order, repeated ones too. */
 function listWords(text: string): string[] {
   const beginning = cut(text, TEXT_CHARACTERS);
   if (ASCII.test(beginning)) return beginning.toLowerCase().match(ASCII_WORD)?.map(shorten) ?? [];
@@ -53,7 +53,7 @@ export const wordScope = (integrationId: IntegrationId): string =>
     .slice(-SCOPE_CHARACTERS)
     .padStart(SCOPE_CHARACTERS, '0');
 
-/** Returns the words of all these texts, each once. */
+/** Returns all words in these texts, each once. */
 export function indexedWords(scope: string, texts: readonly string[]): Set<string> {
   const words = new Set<string>();
   for (const text of texts) for (const word of listWords(text)) words.add(scope + word);
@@ -75,7 +75,7 @@ export function soughtWords(integrationId: IntegrationId, text: string): SoughtW
   return [...whole, { text: scope + last, isPrefix: true }];
 }
 
-/** Returns which of the words occur. */
+/** Returns which words occur. */
 export const occurringWords = (sought: SoughtWords, words: ReadonlySet<string>): boolean[] =>
   sought.map(
     ({ text, isPrefix }) => words.has(text) || (isPrefix && words.values().some((word) => word.startsWith(text))),

@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
 /**
- * The index of words. A loop fills it, so that no transaction of a run writes to it. What deletes messages also deletes their
- * words, by a trigger: nodes of the version before do not know the tables.
+ * The index for searches. A loop fills it, so that no run's transaction writes to it. A trigger deletes words with their messages:
+ * nodes with the version before do not know the tables.
  *
- * SQLite: `search_index` has no texts of its own, and `secure-delete` removes the words of deleted rows from it.
+ * SQLite: `search_index` has no texts itself, and `secure-delete` removes deleted rows' words from it.
  */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
@@ -47,7 +47,7 @@ const SQLITE = [
 const POSTGRES = [
   `create table search_docs (
     run_id text collate "C" primary key, chat_key text collate "C" not null, words tsvector not null)`,
-  // A small list of pending entries: an insert that moves them to the index takes a while.
+  // A short list: an insert that moves its entries to the index takes a while.
   'create index search_docs_words on search_docs using gin (words) with (gin_pending_list_limit = 256)',
   `create function delete_search_docs() returns trigger language plpgsql as $$
 begin

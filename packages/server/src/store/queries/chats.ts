@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { notIndexed, valuesOf } from './chosen-rows.ts';
+import { notIndexed, selectValues } from './chosen-rows.ts';
 import type { JsonRows } from './file-batches.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
 import { firstTextOfChat } from './previews.ts';
@@ -56,7 +56,7 @@ const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
 /** Reads the chats by their keys: all other conditions are without an index. */
 const chosenChats = (db: Kysely<Schema>, integrationId: IntegrationId, chatKeys: JsonRows) =>
   allChats(db)
-    .where('chats.chat_key', 'in', valuesOf<ChatKey>(chatKeys, 'chat'))
+    .where('chats.chat_key', 'in', selectValues<ChatKey>(chatKeys, 'chat'))
     .where(notIndexed('chats.integration_id'), '=', integrationId);
 
 function selectChats(db: Kysely<Schema>, integrationId: IntegrationId, { status, chatKeys }: ChatFilter) {

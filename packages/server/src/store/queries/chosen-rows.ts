@@ -5,5 +5,5 @@ import type { JsonRows } from './file-batches.ts';
 export const notIndexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
 
 /** This value of each of the rows. */
-export const valuesOf = <Id extends string>(rows: JsonRows, name: string) =>
+export const selectValues = <Id extends string>(rows: JsonRows, name: string) =>
   sql<Id>`(select j.value ->> ${sql.lit(name)} from json_each(${rows}) as j)`;

@@ -5,7 +5,7 @@ import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { notIndexed, valuesOf } from './chosen-rows.ts';
+import { notIndexed, selectValues } from './chosen-rows.ts';
 import type { JsonRows } from './file-batches.ts';
 import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
@@ -360,7 +360,7 @@ function chosenRuns(
 ) {
   let query = db
     .selectFrom('runs')
-    .where('run_id', 'in', valuesOf<RunId>(runIds, 'id'))
+    .where('run_id', 'in', selectValues<RunId>(runIds, 'id'))
     .where(notIndexed('integration_id'), '=', integrationId);
   if (chatId !== undefined) query = query.where('chat_key', '=', chatKeyById(integrationId, chatId));
   if (consumerId !== undefined) query = query.where(notIndexed('consumer_id'), '=', consumerId);

@@ -8,7 +8,7 @@ import type { JsonRows } from './file-batches.ts';
 import { raw } from './raw.ts';
 import { soughtId } from './sought-id.ts';
 
-/* What the loop of the index reads and writes. */
+/* What the index's loop reads and writes. */
 
 export const searchState = statement('search state', (db, _: object) =>
   db.selectFrom('search_state').select(['position', 'rest']),
@@ -39,7 +39,7 @@ export const moveSearchRest = statement('move search rest', (db, p: { rest: stri
   db.updateTable('search_state').set({ rest: p.rest }),
 );
 
-/** The time that no node's clock is behind. No row on the embedded store, and if no node has raised its heartbeat. */
+/** A time that every node's clock has reached. No row on the embedded store, and if no node has raised its heartbeat. */
 export const oldestBeat = statement('oldest beat', (db, _: object) =>
   raw<{ seen_at: number }>(
     db,
@@ -48,7 +48,7 @@ export const oldestBeat = statement('oldest beat', (db, _: object) =>
   ),
 );
 
-/** A turn of a chat, by which its texts are found. */
+/** Finds a turn's texts. */
 export interface Turn {
   readonly run_id: RunId;
   readonly chat_key: ChatKey;
@@ -56,7 +56,7 @@ export interface Turn {
 
 const hasNoDoc = sql<boolean>`not exists (select 1 from search_docs d where d.run_id = runs.run_id)`;
 
-/** Runs that ended and are not in the index, in the order of their ids. */
+/** Ended runs that are not in the index, by their ids. */
 export const endedAfter = statement('ended after', (db, p: { position: string; limit: number }) =>
   db
     .selectFrom('runs')
@@ -109,7 +109,7 @@ export const waitForRun = statement('wait for run', (db, p: { runId: RunId; chat
     .onConflict((c) => c.doNothing()),
 );
 
-/** All turns of the chat that are not in the index are added at this time. */
+/** The chat's turns that are not in the index are added at this time. */
 export const waitForChat = statement('wait for chat', (db, p: { chatKey: ChatKey; dueAt: number }) =>
   db
     .insertInto('search_waiting')
@@ -132,7 +132,7 @@ export const endWaiting = statement('end waiting', (db, p: { runId: string; chat
   db.deleteFrom('search_waiting').where('chat_key', '=', p.chatKey).where('run_id', '=', soughtId<RunId>(p.runId)),
 );
 
-/** The next chats of the walk, newest first. */
+/** The walk's next chats, newest first. */
 export const chatsToVisit = statement('chats to visit', (db, p: { rest: string; limit: number }) =>
   db
     .selectFrom('chats')
@@ -142,7 +142,7 @@ export const chatsToVisit = statement('chats to visit', (db, p: { rest: string; 
     .limit(p.limit),
 );
 
-/** Turns of these chats that have ended and are not in the index. `keys`: `{chat}`. */
+/** These chats' turns that have ended and are not in the index. `keys`: `{chat}`. */
 export const unindexedTurns = statement('unindexed turns', (db, p: { keys: JsonRows; limit: number }) =>
   raw<Turn>(
     db,
@@ -157,8 +157,8 @@ export const unindexedTurns = statement('unindexed turns', (db, p: { keys: JsonR
 );
 
 /**
- * Keeps the messages of these chats from being deleted. It conflicts with nothing that a run does. A chat that was deleted
- * meanwhile has no messages any more. `keys`: `{chat}`.
+ * Keeps these chats' messages from being deleted. It conflicts with nothing that a run does. A chat that was just deleted has no
+ * messages any more. `keys`: `{chat}`.
  */
 export const keepChats = statement(
   'keep chats',
@@ -171,16 +171,16 @@ export const keepChats = statement(
   { locks: true },
 );
 
-/** So many characters of JSON always have the beginning of the text that is searched. */
+/** So many characters have the searched beginning, however it is escaped. */
 const JSON_CHARACTERS = 1 + 12 * TEXT_CHARACTERS;
 
 /** A turn is near its chat's end, so it reads from there. */
-const textOf = (role: 'user' | 'assistant') => sql`(
+const readText = (role: 'user' | 'assistant') => sql`(
   select substr(m.content_json, 1, ${sql.lit(JSON_CHARACTERS)}) from messages m
   where m.chat_key = j.value ->> 'chat' and m.run_id = j.value ->> 'run' and m.role = ${sql.lit(role)}
   order by m.position desc limit 1)`;
 
-/** The texts of turns. Null in `message_json` if the chat was deleted. `turns`: `{run, chat}`. */
+/** Reads turns' texts. Null in `message_json` if the chat was deleted. `turns`: `{run, chat}`. */
 export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
   raw<{
     run_id: RunId;
@@ -194,7 +194,7 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
     db,
     sql`select j.value ->> 'run' as run_id, j.value ->> 'chat' as chat_key, r.error_message,
         (select c.integration_id from chats c where c.chat_key = j.value ->> 'chat') as integration_id,
-        ${textOf('user')} as message_json, ${textOf('assistant')} as answer_json,
+        ${readText('user')} as message_json, ${readText('assistant')} as answer_json,
         (select string_agg(t.tool, ' ') from (
           select s.tool from steps s where s.run_id = j.value ->> 'run' and s.tool is not null
           union select u.tool from unfinished_steps u where u.run_id = j.value ->> 'run' and u.tool is not null) t) as tools
@@ -205,8 +205,8 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
 export type TurnTexts = RowOf<typeof turnTexts>;
 
 /**
- * JSON with more names of tools, and with errors: records of imported turns and of calls that failed or gave no result, and
- * questions of runs. `turns`: `{run, chat}`.
+ * JSON with more tool names, and with errors: records for imported turns, for calls that failed or gave no result, and for
+ * questions. `turns`: `{run, chat}`.
  */
 export const turnRecords = statement('turn records', (db, p: { turns: JsonRows }) =>
   raw<{ run_id: RunId; source: 'imported' | 'failed' | 'unfinished' | 'question'; json: string }>(
@@ -251,7 +251,7 @@ export const importedChats = statement('imported chats', (db, p: { keys: JsonRow
   ),
 );
 
-/** Rows of the index that only these chats have, with the lengths of their words. For the embedded store. `keys`: `{chat}`. */
+/** The index's rows that only these chats have, with the lengths of their words. For the embedded store. `keys`: `{chat}`. */
 export const docsOfChats = statement('docs of chats', (db, p: { keys: JsonRows }) =>
   raw<{ doc: number; chat_key: ChatKey; bytes: number }>(
     db,

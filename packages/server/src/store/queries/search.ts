@@ -3,6 +3,7 @@ import type { ChatKey, IntegrationId } from '../../domain/ids.ts';
 import type { RunStatus } from '../../domain/run/run-state.ts';
 import type { SoughtWord, SoughtWords } from '../../domain/search/words.ts';
 import type { Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
 import type { StoreKind } from '../store.ts';
 import { type ChatFilter, type ChatPage, listChats, ORDER_COLUMNS } from './chats.ts';
 import type { JsonRows } from './file-batches.ts';
@@ -17,7 +18,7 @@ type Db = Kysely<Schema>;
 const toTsquery = (words: SoughtWords): string =>
   words.map(({ text, isPrefix }) => `'${text}'${isPrefix ? ':*' : ''}`).join(' & ');
 
-/** True if the row `d` of `search_docs` has the word. Null if there is no row. */
+/** True if the row `d` in `search_docs` has the word. Null if there is no row. */
 const hasWord = (kind: StoreKind, { text, isPrefix }: SoughtWord): RawBuilder<boolean | null> =>
   kind === 'postgres'
     ? sql`d.words @@ cast(${toTsquery([{ text, isPrefix }])} as tsquery)`
@@ -34,7 +35,7 @@ const hasWords = (kind: StoreKind, words: SoughtWords): RawBuilder<boolean | nul
 const asInteger = (condition: RawBuilder<boolean | null>) =>
   sql<number | null>`case when ${condition} then 1 when (${condition}) is null then null else 0 end`;
 
-/** On PostgreSQL: turns with all of these words. */
+/** On PostgreSQL: turns with all these words. */
 export const turnsWith = (words: SoughtWords, limit: number) => (db: Db) =>
   raw<Turn>(
     db,
@@ -62,11 +63,13 @@ export const nextTerm = (from: string) => (db: Db) =>
   raw<{ term: string }>(db, sql<{ term: string }>`select term from search_terms where term >= ${from} limit 1`);
 
 /** Turns that the loop has not added yet, as far as it knows the chat or the run. */
-export const turnsOutside = (integrationId: IntegrationId, position: string, limit: number) => (db: Db) =>
-  raw<{ run_id: string; chat_key: ChatKey }>(
-    db,
-    // The integration as an expression, so that SQLite reads the runs by their ids.
-    sql<{ run_id: string; chat_key: ChatKey }>`
+export const turnsOutside = statement(
+  'turns outside',
+  (db, { integrationId, position, limit }: { integrationId: IntegrationId; position: string; limit: number }) =>
+    raw<{ run_id: string; chat_key: ChatKey }>(
+      db,
+      // The integration as an expression, so that SQLite reads the runs by their ids.
+      sql<{ run_id: string; chat_key: ChatKey }>`
       select runs.run_id, runs.chat_key from runs
       where runs.run_id > ${position} and runs.integration_id || '' = ${integrationId}
         and not exists (select 1 from search_docs d where d.run_id = runs.run_id)
@@ -74,10 +77,11 @@ export const turnsOutside = (integrationId: IntegrationId, position: string, lim
       select w.run_id, w.chat_key from search_waiting w cross join chats c
       where c.chat_key = w.chat_key and c.integration_id = ${integrationId}
       limit ${limit}`,
-  );
+    ),
+);
 
-/** Turns of whole chats that are not in the index. `keys`: `{chat}`. */
-export const turnsOutsideOf = (keys: JsonRows) => (db: Db) =>
+/** Whole chats' turns that are not in the index. `keys`: `{chat}`. */
+export const unindexedInChats = (keys: JsonRows) => (db: Db) =>
   raw<Turn>(
     db,
     sql<Turn>`select m.run_id, m.chat_key from json_each(${keys}) as j cross join messages m
@@ -100,7 +104,7 @@ export interface FoundRun extends Turn {
   readonly matches: number | null;
 }
 
-/** A page of the list of runs, with whether each has all these words. The texts of deleted chats are not searched. */
+/** A page of listed runs, and whether each has all these words. Deleted chats' texts are not searched. */
 export const foundRuns = (kind: StoreKind, filter: Omit<RunFilter, 'texts'>, words: SoughtWords) => (db: Db) =>
   db
     .selectFrom('runs')
@@ -122,7 +126,7 @@ export interface ListedChat {
   readonly num_messages: number;
 }
 
-/** A page of the list of chats: each with its position in the list. */
+/** A page of listed chats, each with its position in the list. */
 export const listedChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Db) =>
   listChats(
     integrationId,
@@ -142,7 +146,7 @@ export interface Positions {
 }
 
 /**
- * For each chat, the words that its turns at these positions have: `w0`, `w1` …, and `unread` if a turn is not in the index.
+ * Tells for each chat which words its turns at these positions have: `w0`, `w1` …, and if a turn is not in the index (`unread`).
  * `keys`: `{chat}`.
  */
 export const wordsOfChats = (kind: StoreKind, keys: JsonRows, { from, before }: Positions, words: SoughtWords) => {
