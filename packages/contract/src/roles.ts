@@ -89,6 +89,7 @@ export const operationRoles = {
   getPerson: 'manager',
   updatePerson: 'manager',
   deletePerson: 'manager',
+  listAudit: 'manager',
 
   // Also only the administrator's.
   createOwner: 'manager',

@@ -99,6 +99,8 @@ const LIMITS = {
   accountsPatienceMs: { value: 5_000 },
   /** How long an ended run's events are stored before they are compacted. 0 compacts a run at the next sweep after its end. */
   logMs: { setting: 'RUNWIRE_LOG_DAYS', value: 7, min: 0, max: 36_500, scale: DAY_SECONDS * 1000 },
+  /** How long the audit log keeps an event. */
+  auditMs: { setting: 'RUNWIRE_AUDIT_DAYS', value: 365, min: 1, max: 36_500, scale: DAY_SECONDS * 1000 },
   sweepMs: { value: 600_000 },
   /** How often the loop of the search index looks for runs that have ended. */
   searchMs: { value: 1_000 },
