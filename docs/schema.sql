@@ -312,6 +312,10 @@ CREATE INDEX "members_by_word_2" on "members" ("integration_id", lower(case when
 CREATE INDEX "members_by_word_3" on "members" ("integration_id", lower(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end), "created_at", "sort_key", "consumer_id") where case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end is not null;
 CREATE INDEX "members_by_word_4" on "members" ("integration_id", lower(case when instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') > 0 then substr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') + 1) end), "created_at", "sort_key", "consumer_id") where case when instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') > 0 then substr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, instr(case when instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') > 0 then substr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, instr(case when instr("name_json", ' ') > 0 then substr("name_json", instr("name_json", ' ') + 1) end, ' ') + 1) end, ' ') + 1) end is not null;
 CREATE INDEX "members_newest" on "members" ("integration_id", "created_at", "sort_key");
+CREATE TRIGGER messages_unindexed after delete on messages when old.role = 'user' begin
+    delete from search_docs where run_id = old.run_id
+      and not exists (select 1 from shared_runs s where s.run_id = old.run_id and s.chat_key <> old.chat_key);
+    delete from search_waiting where chat_key = old.chat_key and run_id in (old.run_id, ''); end;
 
 CREATE TABLE "messages" (
   "message_id" text not null,
@@ -486,6 +490,50 @@ CREATE TABLE "schedules" (
 CREATE INDEX "schedules_consumer" on "schedules" ("integration_id", "consumer_id") where consumer_id is not null;
 CREATE INDEX "schedules_due" on "schedules" ("due_at") where due_at is not null;
 CREATE INDEX "schedules_list" on "schedules" ("integration_id", "created_at", "schedule_id");
+CREATE TRIGGER search_docs_added after insert on search_docs begin
+    insert into search_index (rowid, words) values (new.doc, new.words); end;
+CREATE TRIGGER search_docs_deleted after delete on search_docs begin
+    insert into search_index (search_index, rowid, words) values ('delete', old.doc, old.words); end;
+
+CREATE TABLE search_docs (
+  doc integer primary key,
+  run_id text not null unique,
+  chat_key text not null,
+  words text not null
+);
+CREATE VIRTUAL TABLE search_index using fts5 (
+    words, content = 'search_docs', content_rowid = 'doc', detail = none, columnsize = 0, tokenize = 'ascii');
+
+CREATE TABLE 'search_index_config'(
+  k PRIMARY KEY,
+  v
+) WITHOUT ROWID;
+
+CREATE TABLE 'search_index_data'(
+  id INTEGER PRIMARY KEY,
+  block BLOB
+);
+
+CREATE TABLE 'search_index_idx'(
+  segid,
+  term,
+  pgno,
+  PRIMARY KEY(segid, term)
+) WITHOUT ROWID;
+
+CREATE TABLE "search_state" (
+  "id" integer primary key,
+  "position" text not null,
+  "rest" text
+);
+CREATE VIRTUAL TABLE search_terms using fts5vocab ('search_index', 'instance');
+
+CREATE TABLE "search_waiting" (
+  "chat_key" text not null,
+  "run_id" text not null,
+  "due_at" bigint not null,
+  constraint "search_waiting_key" primary key ("chat_key", "run_id")
+) without rowid;
 
 CREATE TABLE "sessions" (
   "session_id" text primary key,
@@ -1377,6 +1425,28 @@ create table "schedules" (
 CREATE INDEX schedules_consumer ON schedules USING btree (integration_id, consumer_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX schedules_due ON schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX schedules_list ON schedules USING btree (integration_id, created_at, schedule_id);
+
+create table "search_docs" (
+  run_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  words tsvector not null,
+  constraint search_docs_pkey PRIMARY KEY (run_id)
+);
+CREATE INDEX search_docs_words ON search_docs USING gin (words) WITH (gin_pending_list_limit='256');
+
+create table "search_state" (
+  id integer not null,
+  "position" text collate "C" not null,
+  rest text collate "C",
+  constraint search_state_pkey PRIMARY KEY (id)
+);
+
+create table "search_waiting" (
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  due_at bigint not null,
+  constraint search_waiting_key PRIMARY KEY (chat_key, run_id)
+);
 
 create table "sessions" (
   session_id text collate "C" not null,

@@ -274,6 +274,11 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 2,
     faults: { 'rollup-after-commit': /rollups that differ from the runs after a kill at .*: expected 0, found \d+/ },
   },
+  search: {
+    minutes: 40,
+    measuresTime: true,
+    faults: { 'skip-unindexed': /^(runs|chats) found outside the index: expected \[".+"\], found \[\]\.$/m },
+  },
   upgrade: {
     minutes: 3,
     faults: {

@@ -39,7 +39,7 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
 
   const slow = await server.api.complete({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'slow' });
   const RUN = String(slow.headers['x-run-id']);
-  const [turns = '', status = '', cancelled = '', lists = '', titled = ''] = await pastePage(
+  const [turns = '', status = '', cancelled = '', lists = '', searched = '', titled = ''] = await pastePage(
     t,
     'docs/chats.md',
     server,
@@ -50,6 +50,7 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
   assert.match(status, /"chatId":"trip",.*"status":"idle",.*"numMessages":4,.*"usageRequestId":"trip-2"/);
   assert.match(cancelled, /"status":"cancelled","cancelled":true/);
   assert.match(lists, /"content":"Plan a trip\."/);
+  assert.match(searched, /"messagePreview":"Plan a trip\."/);
   assert.match(titled, /"title":"A trip to Rome",.*"metadata":\{"folder":"travel"\}/);
   assert.equal((await server.api.get('/v2/integrations/demo/chats/trip')).status, 404, 'the last sample deletes it');
 

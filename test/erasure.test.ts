@@ -59,6 +59,7 @@ function tests(store: StoreName): void {
       'contract-6-erasure-replaced',
       'contract-6-erasure-files',
       'contract-6-erasure-status',
+      'contract-26-search-deleted',
     );
     const mark = 'PlantedText';
     const who = `${mark} ä/1`;
@@ -114,6 +115,10 @@ function tests(store: StoreName): void {
     const summary = async () => (await rig.api.get(`${path}/usage/summary?groupBy=day`)).body.items;
     const before = await summary();
     assert.notDeepEqual(await getPlaces(mark), []);
+    const found = async () => (await rig.api.get(`${path}/runs?q=plantedtext`)).body.items.length;
+    const indexed = () => plant("select run_id from search_docs where cast(words as text) like '%plantedtext%'");
+    await eventually('the words are in the index', async () => (await indexed()).length > 0);
+    assert.equal(await found(), 1, 'the run of the deleted chat is not found');
 
     const accepted = await erase(integration, who);
     assert.equal(accepted.status, 202);
@@ -125,6 +130,8 @@ function tests(store: StoreName): void {
     assert.equal(done.startedAt, startedAt);
 
     assert.deepEqual(await getPlaces(mark), []);
+    // The index writes only how a word differs from the one before.
+    assert.deepEqual([await found(), await indexed(), await getPlaces('lantedtext')], [0, [], []]);
     assert.notDeepEqual(await getPlaces('SharedBytes'), []);
     assert.deepEqual(await summary(), before);
     const records = (await rig.api.get(`${path}/usage`)).body.items as Record<string, unknown>[];

@@ -16,8 +16,8 @@ export async function askStore(dataDir: string, statement: string): Promise<Reco
   }
 }
 
-/** Tables that change by themselves: heartbeats, and the last use of a key. */
-const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
+/** Tables that change by themselves: heartbeats, the last use of a key, and the index of words. */
+const OWN_LIFE = /^(nodes|search_.*|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
 
 /** Returns every row, file, folder and link of the installation. */
 export async function storedState(dataDir: string): Promise<Set<string>> {

@@ -41,7 +41,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/attachments.md': { sh: 1, json: 1 },
   'docs/audit.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
-  'docs/chats.md': { sh: 6, json: 1 },
+  'docs/chats.md': { sh: 7, json: 1 },
   'docs/imported-history.md': { json: 1 },
   'docs/client-python.md': { sh: 1, python: 9 },
   'docs/client-tokens.md': { sh: 1, js: 1 },

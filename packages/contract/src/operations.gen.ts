@@ -249,6 +249,10 @@ export interface ListRunsParameters {
    */
   to?: string | undefined;
   /**
+   * Words that all must occur in messages, answers, names of tools or error messages, regardless of case and accents; the last one also as the beginning of a longer word.
+   */
+  q?: string | undefined;
+  /**
    * If false, runs have only the previews of their texts. The default is true.
    */
   texts?: boolean | undefined;
@@ -450,6 +454,10 @@ export interface ListChatsParameters {
    * By creation (the default), or by the last change.
    */
   sort?: 'created' | 'updated' | undefined;
+  /**
+   * Words that all must occur in messages, answers, names of tools or error messages, regardless of case and accents; the last one also as the beginning of a longer word.
+   */
+  q?: string | undefined;
   /**
    * Maximum number of items of the page.
    */

@@ -16,6 +16,7 @@ interface ChatsOptions extends ListOptions, IntegrationOptions {
   readonly status?: NonNullable<ListChatsParameters['status']>;
   readonly after?: string;
   readonly waiting?: true;
+  readonly search?: string;
   readonly sort?: NonNullable<ListChatsParameters['sort']>;
 }
 
@@ -67,6 +68,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .addOption(new Option('--status <STATUS>', 'only chats in this state: idle, running').choices(['idle', 'running']))
     .option('--after <DATE>', 'only chats that changed after this day or time')
     .option('--waiting', 'only chats with open questions')
+    .option('--search <WORDS>', 'only chats in which all these words occur')
     .addOption(
       new Option('--sort <ORDER>', 'by creation or by the last change; default: created').choices([
         'created',
@@ -77,7 +79,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
     .printsJson('print the chats as a JSON array')
     .asksIntegration()
     .action(async (options: ChatsOptions) => {
-      const { member, status, waiting, sort } = options;
+      const { member, status, waiting, sort, search } = options;
       const updatedAfter = timeOption('--after', options.after);
       const client = await connectToIntegration(env, options);
       const filters = {
@@ -86,6 +88,7 @@ function addListCommand(chats: CliCommand, { env }: Context): void {
         updatedAfter,
         waiting,
         sort,
+        q: search,
       };
       await printList(client.chats.list(filters), options, [
         { title: 'chat', value: ({ chatId }) => chatId },

@@ -27,6 +27,7 @@ interface RunsOptions extends ListOptions, IntegrationOptions {
   readonly agent?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly search?: string;
 }
 
 interface EventsOptions extends IntegrationOptions {
@@ -66,6 +67,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
       examples: [
         'runwire runs',
         'runwire runs --agent Concierge --from 2026-11-01',
+        "runwire runs --search 'late refund'",
         "runwire runs --status failed --json | jq -r '.[].runId'",
       ],
     })
@@ -75,11 +77,12 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
     .option('--agent <NAME>', 'only runs that were started at this agent')
     .option('--from <DATE>', 'only runs that were admitted on this day or later, or at this time or later')
     .option('--to <DATE>', 'only runs that were admitted before this day or time')
+    .option('--search <WORDS>', 'only runs in which all these words occur: in message, answer, tools or error')
     .option('--limit <N>', 'at most this many runs; default: 20', wholeNumber, 20)
     .printsJson('print the runs as a JSON array')
     .asksIntegration()
     .action(async (options: RunsOptions) => {
-      const { chat, member, status, agent } = options;
+      const { chat, member, status, agent, search } = options;
       const [from, to] = [timeOption('--from', options.from), timeOption('--to', options.to)];
       const client = await connectToIntegration(env, options);
       const filters = {
@@ -89,6 +92,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
         agent,
         from,
         to,
+        q: search,
         // Only the JSON has whole texts.
         texts: options.json === true,
       };

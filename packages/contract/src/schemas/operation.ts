@@ -149,6 +149,15 @@ export const admissionPeriod = {
   to: Type.Optional(time('Only runs that were admitted before this time.')),
 };
 
+/** The parameter `q` for lists that can be searched. */
+export const searchWords = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description:
+      'Words that all must occur in messages, answers, names of tools or error messages, regardless of case and accents; the last one also as the beginning of a longer word.',
+  });
+
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of items of the page.' }),

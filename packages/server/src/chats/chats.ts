@@ -20,8 +20,11 @@ import { checkMetadata } from '../domain/metadata.ts';
 import { previewTitle } from '../domain/preview.ts';
 import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { soughtWords } from '../domain/search/words.ts';
 import { iso } from '../domain/time.ts';
-import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { Search } from '../search/search.ts';
+import { unindexEarly } from '../search/unindex.ts';
+import { type LargeListQuery, type LargePages, toPage } from '../store/large-pages.ts';
 import { integrationById, memberState } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import { type AskingMember, chatsAsking } from '../store/queries/asked-questions.ts';
@@ -39,8 +42,10 @@ import {
   messagesBefore,
   updateChat,
 } from '../store/queries/chats.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
 import { chatsDeletedWith } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
+import { waitForChat } from '../store/queries/search-index.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
@@ -156,6 +161,8 @@ export interface ChatQuery extends LargeListQuery {
   readonly updatedAfter?: string;
   readonly waiting?: boolean;
   readonly sort?: ChatOrder;
+  /** Words that all must occur in the chat's texts. */
+  readonly q?: string;
 }
 
 /** Treats null as absent. */
@@ -189,11 +196,13 @@ export interface ChatChange {
 export class Chats {
   readonly #store: Store;
   readonly #pages: LargePages;
+  readonly #search: Search;
   readonly #forgetTurns: (chatKey: ChatKey) => void;
 
   /** `forgetTurns` removes a deleted chat's turns from this node's memory. */
   constructor(store: Store, pages: LargePages, forgetTurns: (chatKey: ChatKey) => void) {
     this.#forgetTurns = forgetTurns;
+    this.#search = new Search(store);
     this.#store = store;
     this.#pages = pages;
   }
@@ -233,6 +242,7 @@ export class Chats {
         if (imported.turns.length > 0) {
           const ids = await storeImported(tx, { chatKey, agent: integration.default_agent, now }, imported.turns);
           await imported.attach(tx, { integrationId, chatKey, now }, ids);
+          await tx.run(waitForChat, { chatKey, dueAt: 0 });
         }
         await audit(tx, {
           target: ['chat', chatId],
@@ -287,20 +297,26 @@ export class Chats {
     return chatId !== undefined && rows.filter((row) => row.chat_id === chatId).length === unique.size ? chatId : null;
   }
 
-  list({ integrationId, member }: Scope, query: ChatQuery) {
-    const { consumerId, status, updatedAfter, waiting, sort: order = 'created' } = query;
-    const filter = {
+  async list({ integrationId, member }: Scope, query: ChatQuery) {
+    const { consumerId, status, updatedAfter, waiting, sort: order = 'created', q } = query;
+    const listed = {
       member,
       ...(consumerId === undefined ? {} : { consumerId }),
       ...(status === undefined ? {} : { status }),
       ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
       ...(waiting === undefined ? {} : { waiting }),
     };
+    const words = q === undefined ? null : soughtWords(integrationId, q);
+    const turns = this.#pages.turnsOf(query);
+    const position = { ...toPage(query), order };
+    const found = words === null ? null : await this.#search.chats(turns, integrationId, listed, words, position);
+    const filter = found === null ? listed : { ...listed, chatKeys: jsonRows(found.ids.map((chat) => ({ chat }))) };
     const { reads } = this.#store;
     return this.#pages.read(query, {
       showsAll: true,
       sizes: (page) => reads.query(chatSizes(integrationId, filter, { ...page, order })),
       rows: (page) => reads.query(listChats(integrationId, filter, { ...page, order })),
+      readTo: () => found?.readTo ?? null,
       position: (row) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),
       show: chatItem,
     });
@@ -354,6 +370,7 @@ export class Chats {
    * transient forks are deleted with it.
    */
   async delete(integrationId: IntegrationId, chatId: string, audit: Audit): Promise<void> {
+    await this.#unindex(integrationId, chatId);
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
@@ -371,10 +388,16 @@ export class Chats {
     });
     for (const chatKey of deleted) this.#forgetTurns(chatKey);
   }
+
+  async #unindex(integrationId: IntegrationId, chatId: string): Promise<void> {
+    const { chat_key: chatKey } = await chatRow(this.#store.reads, wholeIntegration(integrationId), chatId);
+    await refuseIfActive(this.#store.reads, chatKey);
+    await unindexEarly(this.#store, [chatKey]);
+  }
 }
 
-async function refuseIfActive(tx: Tx, chatKey: ChatKey): Promise<void> {
-  const active = await first(tx.all(activeRunOfChat, { chatKey }));
+async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {
+  const active = await first(reads.all(activeRunOfChat, { chatKey }));
   if (active === undefined) return;
   const { run_id: runId, usage_request_id: usageRequestId, chat_id: chatId } = active;
   throw new Refusal('run_active', undefined, { runId, usageRequestId, chatId });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { ChatKey } from '../domain/ids.ts';
+import { unindexEarly } from '../search/unindex.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import {
   deleteTransientMark,
@@ -8,6 +9,7 @@ import {
   endOfTransientChat,
   postponeTransient,
 } from '../store/queries/transient-chats.ts';
+import type { RowOf } from '../store/statement.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { deleteWholeChat } from './delete-chat.ts';
@@ -44,6 +46,7 @@ export class TransientSweep extends Sweep {
       const page = await this.#store.reads.all(dueTransientChats, { now, limit: CHATS_PER_PAGE });
       for (const { chat_key: chatKey } of page) {
         if (this.isClosed) break;
+        if (await this.#isOver(chatKey, now)) await unindexEarly(this.#store, [chatKey]);
         if (await this.#store.transact('sweep', (tx) => this.#visit(tx, chatKey, now))) deleted += 1;
         await nextTurn();
       }
@@ -51,6 +54,13 @@ export class TransientSweep extends Sweep {
     }
     if (deleted > 0) this.#logger.info({ chats: deleted }, 'transient chats were deleted');
     return deleted;
+  }
+
+  /** True if the chat will probably be deleted. */
+  async #isOver(chatKey: ChatKey, now: number): Promise<boolean> {
+    const chat = await first(this.#store.reads.all(endOfTransientChat, { chatKey }));
+    const endedAt = chat === undefined ? null : toEnd(chat);
+    return endedAt !== null && endedAt + this.#logMs <= now;
   }
 
   /** Resolves to true if the chat was deleted. */
@@ -62,7 +72,7 @@ export class TransientSweep extends Sweep {
       await tx.run(deleteTransientMark, { chatKey });
       return false;
     }
-    const endedAt = chat.run_id === null ? chat.updated_at : chat.completed_at;
+    const endedAt = toEnd(chat);
     // An active run ends later than now. Without a wait, the same page would be read again.
     const dueAt = endedAt === null ? now + Math.max(this.#logMs, 1) : endedAt + this.#logMs;
     if (dueAt > now) {
@@ -73,3 +83,7 @@ export class TransientSweep extends Sweep {
     return true;
   }
 }
+
+/** Returns when the chat's last run ended. Null if it is active. */
+const toEnd = (chat: RowOf<typeof endOfTransientChat>): number | null =>
+  chat.run_id === null ? chat.updated_at : chat.completed_at;

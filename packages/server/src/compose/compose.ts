@@ -5,6 +5,7 @@ import type { Config, Secrets } from '../config/config.ts';
 import { VERSION } from '../domain/version.ts';
 import { drain } from '../engine/drain.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
+import { IndexLoop } from '../search/index-loop.ts';
 import { openFoundation } from './foundation.ts';
 import { openAccounts } from './open-accounts.ts';
 import { openErasure } from './open-erasure.ts';
@@ -33,6 +34,7 @@ export async function compose(
   const { engine, streams, eventLog, admission } = runs;
 
   const erasure = openErasure(foundation, runs);
+  const index = stack.use(new IndexLoop({ store, periodMs: limits.searchMs, logger: foundation.logger }));
   const schedules = openSchedules(foundation, accounts, runs, webhooks);
   const { newBudget } = accounts;
   const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
@@ -90,6 +92,7 @@ export async function compose(
   runs.startTakeover();
   erasure.start();
   schedules.start();
+  index.start();
   webhooks.deliveries.start();
   webhooks.reportBroken();
   for (const sweep of [...Object.values(sweeps), runs.definitions]) sweep.start();

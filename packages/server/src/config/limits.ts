@@ -102,6 +102,8 @@ const LIMITS = {
   /** How long the audit log keeps an event. */
   auditMs: { setting: 'RUNWIRE_AUDIT_DAYS', value: 365, min: 1, max: 36_500, scale: DAY_SECONDS * 1000 },
   sweepMs: { value: 600_000 },
+  /** How often the loop of the search index looks for runs that have ended. */
+  searchMs: { value: 1_000 },
   /** The least time between two rewrites of the embedded database by erasures; 0 if none waits. 0: each erasure rewrites the database. */
   eraseRewriteMs: { setting: 'RUNWIRE_ERASE_REWRITE_MINUTES', value: 10, min: 0, max: DAY_SECONDS / 60, scale: 60_000 },
   /** How long a stored file without references is kept. */

@@ -1,24 +1,12 @@
+import { parseJsonStart } from './json-start.ts';
+
 /** The longest preview. Characters are code points. */
 const PREVIEW_CHARACTERS = 200;
 /** A quote and two escapes (`\ud83d\ude00`) per character: so much JSON always has a whole preview. */
 export const PREVIEW_JSON_CHARACTERS = 1 + 12 * PREVIEW_CHARACTERS;
 
-const LONGEST_ESCAPE = 6;
-
-/** Parses the first characters from a text's JSON. They can end inside an escape. */
-function parseStart(whole: string): string {
-  if (whole.length < PREVIEW_JSON_CHARACTERS) return JSON.parse(whole) as string;
-  const json = whole.slice(0, PREVIEW_JSON_CHARACTERS);
-  for (let cut = 0; cut <= LONGEST_ESCAPE; cut += 1) {
-    try {
-      // Half a surrogate pair at the end is no character.
-      return (JSON.parse(`${json.slice(0, json.length - cut)}"`) as string).replace(/[\uD800-\uDBFF]$/, '');
-    } catch {
-      // The cut is inside an escape.
-    }
-  }
-  return '';
-}
+/** Parses the first characters of a text's JSON. */
+const parseStart = (whole: string): string => parseJsonStart(whole.slice(0, PREVIEW_JSON_CHARACTERS));
 
 /** Returns the first 200 characters without line breaks: white space is folded to one space. */
 function fold(text: string): string {

@@ -17,7 +17,8 @@ export const TRANSACTIONS = [
 /**
  * No state of a run depends on `lease`, with which nodes fence each other, on `webhook`, which claims deliveries and records their outcomes, on `files`, which publishes an upload or deletes
  * files, on `erasure`, which erases a person, and on `pending`, which records blobs before they are written. `publish` stores a step together with its file changes, which only runs with
- * a sandbox have. `schedule` claims schedules and records their ticks.
+ * a sandbox have. `schedule` claims schedules and records their ticks. `search` adds words
+ * to the index.
  */
 export type TransactionName =
   | (typeof TRANSACTIONS)[number]
@@ -27,6 +28,7 @@ export type TransactionName =
   | 'publish'
   | 'erasure'
   | 'lease'
+  | 'search'
   | 'webhook';
 
 export type WaitPoint =

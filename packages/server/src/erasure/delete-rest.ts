@@ -2,6 +2,7 @@ import { deleteContent } from '../chats/delete-chat.ts';
 import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import type { ChatKey } from '../domain/ids.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
+import { unindexEarly } from '../search/unindex.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { deleteBlobRow, keepUsedBlob } from '../store/queries/attachments.ts';
 import {
@@ -82,6 +83,10 @@ async function deleteContentOfChats(deps: DeleteDeps, person: ErasedPerson): Pro
     const chats = await store.reads.all(erasedChats, { ...person, after, limit: CHATS });
     const last = chats.at(-1);
     if (last === undefined) return;
+    await unindexEarly(
+      store,
+      chats.map(({ chat_key: chatKey }) => chatKey),
+    );
     await store.transact('erasure', async (tx) => {
       for (const { chat_key: chatKey } of chats) await deleteContentOfChat(tx, chatKey);
     });

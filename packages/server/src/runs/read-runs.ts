@@ -8,11 +8,14 @@ import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { parseExtras } from '../domain/run/run-extras.ts';
 import { isFinished, type RunStatus } from '../domain/run/run-state.ts';
+import { soughtWords } from '../domain/search/words.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
-import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { Search } from '../search/search.ts';
+import { type LargeListQuery, type LargePages, toPage } from '../store/large-pages.ts';
 import { attachmentsOfRuns } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
 import type { Page } from '../store/queries/page.ts';
 import {
   activeExtras,
@@ -42,6 +45,8 @@ export interface RunQuery extends LargeListQuery {
   readonly agent?: string;
   readonly from?: string;
   readonly to?: string;
+  /** Words that all must occur in the run's texts. */
+  readonly q?: string;
   /** False if the list has only the previews of the texts. */
   readonly texts?: boolean;
 }
@@ -56,10 +61,12 @@ export class RunReads {
   readonly #ids: ErasedIds;
   readonly #eventLog: EventLog;
   readonly #pages: LargePages;
+  readonly #search: Search;
   readonly #closedDays = new ClosedDays();
   readonly #latency = new Latency(this.#closedDays);
 
   constructor(store: Store, ids: ErasedIds, eventLog: EventLog, pages: LargePages) {
+    this.#search = new Search(store);
     this.#store = store;
     this.#ids = ids;
     this.#eventLog = eventLog;
@@ -113,16 +120,20 @@ export class RunReads {
     return chatStatus(this.#store.reads, this.#ids, scope, query, (run) => this.lastEventId(run));
   }
 
-  list(integrationId: IntegrationId, query: RunQuery) {
-    const { chatId, consumerId, status, agent, texts: hasTexts = true } = query;
+  async list(integrationId: IntegrationId, query: RunQuery) {
+    const { chatId, consumerId, status, agent, texts: hasTexts = true, q } = query;
     const texts = hasTexts ? 'answer' : 'previews';
-    const filter = { integrationId, chatId, consumerId, status, agent, texts, ...admissionTimes(query) } as const;
+    const listed = { integrationId, chatId, consumerId, status, agent, texts, ...admissionTimes(query) } as const;
+    const words = q === undefined ? null : soughtWords(integrationId, q);
+    const found =
+      words === null ? null : await this.#search.runs(this.#pages.turnsOf(query), listed, words, toPage(query));
+    const filter = { ...listed, runIds: found === null ? undefined : jsonRows(found.ids.map((id) => ({ id }))) };
     const { reads } = this.#store;
     let oldest: ListPosition | null = null;
     return this.#pages.read(query, {
       showsAll: true,
       sizes: async (page) => {
-        if (readsInOrder(filter)) {
+        if (found === null && readsInOrder(filter)) {
           const last = await first(reads.query(lastReadRun({ ...filter, ...page })));
           oldest = last === undefined ? null : { createdAt: last.created_at, id: last.run_id };
         }
@@ -133,7 +144,7 @@ export class RunReads {
         const details = await readDetails(reads, rows);
         return rows.map((row) => ({ row, details: details.get(row.run_id) }));
       },
-      readTo: () => oldest,
+      readTo: () => found?.readTo ?? oldest,
       position: ({ row }) => ({ createdAt: row.created_at, id: row.run_id }),
       show: (run) => runItem(run, this.lastEventId(run.row), hasTexts),
     });

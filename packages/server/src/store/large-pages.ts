@@ -1,5 +1,5 @@
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
-import type { PageTurns } from '@runwire/lib/page-turns.ts';
+import type { PageTurns, TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { OwnerId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
@@ -55,10 +55,18 @@ export class LargePages {
     this.#unsentBytes = unsentBytes;
   }
 
+  /** Takes turns of the owner that reads the list, for what is read before its page. */
+  turnsOf({ ownerId, hasLeft }: LargeListQuery): TakeTurn {
+    return async () => {
+      const turn = await this.#turns.take(ownerId);
+      if (!hasLeft()) return turn;
+      turn[Symbol.dispose]();
+      throw connectionClosed();
+    };
+  }
+
   async read<R>(query: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
-    const { ownerId, limit = DEFAULT_LIMIT, cursor } = query;
-    // One more than is shown: if it exists, there is another page.
-    const sizes = await this.#sizes(ownerId, list, { before: decodeCursor(cursor), limit: limit + 1 });
+    const sizes = await this.#sizes(query.ownerId, list, toPage(query));
     const page = await this.#readWithin(query, sizes, list);
     const readTo = list.readTo?.() ?? null;
     if (page.nextCursor === null && readTo !== null) page.nextCursor = encodeCursor(readTo);
@@ -102,7 +110,7 @@ export class LargePages {
       const [first] = portion;
       if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
       using _turn = await this.#turns.take(ownerId);
-      if (hasLeft()) throw new Refusal('invalid_request', 'The connection closed before the answer.');
+      if (hasLeft()) throw connectionClosed();
       const rows = await list.rows({ before: { ...getPosition(first), inclusive: true }, limit: portion.length });
       const items = await Promise.all(rows.map((row) => list.show(row)));
       for (const [index, item] of items.entries()) {
@@ -121,6 +129,14 @@ export class LargePages {
     return page;
   }
 }
+
+/** One more than is shown: if it exists, there is another page. */
+export const toPage = ({ cursor, limit = DEFAULT_LIMIT }: ListQuery): Page => ({
+  before: decodeCursor(cursor),
+  limit: limit + 1,
+});
+
+const connectionClosed = () => new Refusal('invalid_request', 'The connection closed before the answer.');
 
 const getPosition = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
 

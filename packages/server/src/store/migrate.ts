@@ -40,6 +40,7 @@ import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as costs from './migrations/0043-costs.ts';
 import * as people from './migrations/0044-people.ts';
 import * as audit from './migrations/0045-audit.ts';
+import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import * as wordsOfMembers from './migrations/0047-words-of-members.ts';
 import { raw } from './queries/raw.ts';
@@ -86,6 +87,7 @@ const MIGRATIONS = {
   '0043-costs': costs,
   '0044-people': people,
   '0045-audit': audit,
+  '0046-search': search,
   '0047-answers-by-time': answersByTime,
   '0047-words-of-members': wordsOfMembers,
 };

@@ -23,6 +23,7 @@ import type { AskedQuestionsTable } from './question-tables.ts';
 import type { MemberUsageColumns, UncountedRunsTable, UsageHoursTable, UsageWalkTable } from './rollup-tables.ts';
 import type { ActiveRunsTable, UnsuccessfulRunsTable } from './run-tables.ts';
 import type { SchedulesTable, ScheduleTicksTable } from './schedule-tables.ts';
+import type { SearchDocsTable, SearchStateTable, SearchWaitingTable } from './search-tables.ts';
 import type { AgencyDefinitionsTable, StepsTable, UnfinishedStepsTable } from './step-tables.ts';
 import type { StoredPath } from './stored-path.ts';
 import type {
@@ -406,6 +407,9 @@ export interface Schema {
   pending_blobs: PendingBlobsTable;
   schedules: SchedulesTable;
   schedule_ticks: ScheduleTicksTable;
+  search_docs: SearchDocsTable;
+  search_state: SearchStateTable;
+  search_waiting: SearchWaitingTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
   webhook_checks: WebhookChecksTable;

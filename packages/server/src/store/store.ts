@@ -8,8 +8,10 @@ import type { Statement } from './statement.ts';
 export interface Reads {
   all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>;
   /** Runs a query that is built for one call, for lists with filters. It is never used on the request path. */
-  query<R>(build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]>;
+  query<R>(build: BuildQuery<R>): Promise<R[]>;
 }
+
+export type BuildQuery<R> = (db: Kysely<Schema>) => QueryOf<R>;
 
 export interface QueryOf<R> {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] };

@@ -277,6 +277,8 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
     wrapStore: around((transact) => (name, job, locks) => transact(name, (tx) => job(fencing(tx)), locks)),
   }),
   'no-share-lock': lockNoNode,
+  // Turns that the loop has not added to the index are not searched.
+  'skip-unindexed': () => rows('turns outside', () => []),
   'rollup-after-commit': () => ({ wrapStore: raiseAfterCommit }),
   // A server that takes a run over finds nothing that the run had finished.
   'forget-journal': () => rows('journal of', () => []),

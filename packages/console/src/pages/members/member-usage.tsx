@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { integrationQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { usageQuery } from '../usage/usage-data.ts';
-import { readPeriod } from '../usage/usage-period.ts';
+import { dayTimes, readPeriod } from '../usage/usage-period.ts';
 import { UsageReport } from '../usage/usage-report.tsx';
 
 interface MemberUsageProps {
@@ -18,6 +18,7 @@ export function MemberUsage({ integration, consumerId }: MemberUsageProps) {
   const filters = { period, member: consumerId, agent: undefined, model: undefined };
   const usage = useQuery(usageQuery(integration, filters, null));
   const settings = useQuery(integrationQuery(integration));
+  const navigate = useNavigate();
   const error = usage.error ?? settings.error;
   const retry = () => {
     void usage.refetch();
@@ -34,7 +35,19 @@ export function MemberUsage({ integration, consumerId }: MemberUsageProps) {
   }
   return (
     <div className="stack-wide">
-      <UsageReport usage={usage.data} measure="tokens" unit={settings.data.allowances?.unit ?? null} />
+      <UsageReport
+        usage={usage.data}
+        measure="tokens"
+        unit={settings.data.allowances?.unit ?? null}
+        marks={[]}
+        onChoose={(day) =>
+          void navigate({
+            to: '/integrations/$integration/runs',
+            params: { integration },
+            search: { member: consumerId, ...dayTimes(day) },
+          })
+        }
+      />
       <Link to="/integrations/$integration/usage" params={{ integration }} search={{ member: consumerId }}>
         Other days, agents and models
       </Link>

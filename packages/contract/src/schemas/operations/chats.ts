@@ -16,6 +16,7 @@ import {
   operation,
   pageQuery,
   refusals,
+  searchWords,
 } from '../operation.ts';
 import { Type } from '../type.ts';
 import { chat, integrationExample, json, message, page } from './examples.ts';
@@ -63,11 +64,12 @@ export const listChats = operation({
     sort: Type.Optional(
       oneOfStrings(['created', 'updated'], { description: 'By creation (the default), or by the last change.' }),
     ),
+    q: Type.Optional(searchWords()),
     ...pageQuery,
   }),
   example: {
     params: integrationExample,
-    query: { consumerId: 'user-42', status: 'idle', waiting: false, sort: 'updated', limit: 50 },
+    query: { consumerId: 'user-42', status: 'idle', waiting: false, sort: 'updated', q: 'refund', limit: 50 },
     status: 200,
     answer: page(chat),
   },

@@ -9,6 +9,7 @@ import {
   operation,
   pageQuery,
   refusals,
+  searchWords,
 } from '../operation.ts';
 import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList, StepPrompt } from '../run.ts';
 import { streamEventSchemas } from '../stream.ts';
@@ -57,6 +58,7 @@ export const listRuns = operation({
     status: Type.Optional(runStatus('Only runs in this state.')),
     agent: Type.Optional(text('Only runs that were started at this agent.')),
     ...admissionPeriod,
+    q: Type.Optional(searchWords()),
     texts: Type.Optional(flag('If false, runs have only the previews of their texts. The default is true.')),
     ...pageQuery,
   }),
@@ -67,6 +69,7 @@ export const listRuns = operation({
       status: 'completed',
       agent: 'Concierge',
       from: '2030-01-01T00:00:00Z',
+      q: 'refund',
       texts: true,
       limit: 50,
     },

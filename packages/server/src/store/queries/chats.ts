@@ -5,6 +5,8 @@ import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { isActiveIn } from './active-runs.ts';
 import { chatKeyById } from './chat-ids.ts';
+import { notIndexed, selectValues } from './chosen-rows.ts';
+import type { JsonRows } from './file-batches.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
 import { firstTextOfChat } from './previews.ts';
 
@@ -42,12 +44,25 @@ const relatedChats = [
   sql<ChatId | null>`(select r.chat_id from chats r where r.chat_key = chats.replaced_by)`.as('replaced_by_id'),
 ] as const;
 
-const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
+const allChats = (db: Kysely<Schema>) =>
   db
     .selectFrom('chats')
     .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
-    .where('chats.integration_id', '=', integrationId)
     .where(live);
+
+const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
+  allChats(db).where('chats.integration_id', '=', integrationId);
+
+/** Reads the chats by their keys: all other conditions are without an index. */
+const chosenChats = (db: Kysely<Schema>, integrationId: IntegrationId, chatKeys: JsonRows) =>
+  allChats(db)
+    .where('chats.chat_key', 'in', selectValues<ChatKey>(chatKeys, 'chat'))
+    .where(notIndexed('chats.integration_id'), '=', integrationId);
+
+function selectChats(db: Kysely<Schema>, integrationId: IntegrationId, { status, chatKeys }: ChatFilter) {
+  if (chatKeys !== undefined) return chosenChats(db, integrationId, chatKeys);
+  return status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
+}
 
 export const chatById = statement('chat by id', (db, p: { integrationId: IntegrationId; chatId: string }) =>
   liveChats(db, p.integrationId).where('chats.chat_key', '=', chatKeyById(p.integrationId, p.chatId)),
@@ -75,21 +90,23 @@ export interface ChatFilter {
   readonly updatedAfter?: number;
   /** True selects chats with open questions, false those without. */
   readonly waiting?: boolean;
+  /** Only these chats: `{chat}`. */
+  readonly chatKeys?: JsonRows | undefined;
 }
 
 /** By creation, or by the last change. Both are newest first. */
 export type ChatOrder = 'created' | 'updated';
 
 const HOUR_MS = 3_600_000;
-const ORDER_COLUMNS = { created: 'chats.created_at', updated: 'chats.updated_at' } as const;
+export const ORDER_COLUMNS = { created: 'chats.created_at', updated: 'chats.updated_at' } as const;
 
 export interface ChatPage extends Page {
   readonly order: ChatOrder;
 }
 
 export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page: ChatPage) => (db: Kysely<Schema>) => {
-  const { member, consumerId, status, updatedAfter, waiting } = filter;
-  const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
+  const { member, consumerId, status, updatedAfter, waiting, chatKeys } = filter;
+  const all = selectChats(db, integrationId, filter);
   const chosen = all
     // A literal, because the index has only these.
     .where(sql<boolean>`chats.transient = 0`)
@@ -101,11 +118,13 @@ export const listChats = (integrationId: IntegrationId, filter: ChatFilter, page
     .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
     .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
     .$if(status === 'idle', (chats) => chats.where(activeRunId, 'is', null))
+    .$if(status === 'running' && chatKeys !== undefined, (chats) => chats.where(activeRunId, 'is not', null))
     .$if(waiting === true, (chats) => chats.where('chats.asking_run_id', 'is not', null))
     .$if(waiting === false, (chats) => chats.where('chats.asking_run_id', 'is', null));
   const column = ORDER_COLUMNS[page.order];
-  // The chats of a member, the busy ones and the waiting ones are few and are sorted.
-  const isSmall = member !== null || consumerId !== undefined || status === 'running' || waiting === true;
+  // The chats of a member, the busy ones, the waiting ones and chosen ones are few and are sorted.
+  const isFew = status === 'running' || waiting === true || chatKeys !== undefined;
+  const isSmall = member !== null || consumerId !== undefined || isFew;
   if (page.order === 'created' || isSmall) return getPage(chosen, page, column, 'chats.chat_key');
   const { before } = page;
   const hours = chosen

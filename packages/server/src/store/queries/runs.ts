@@ -5,6 +5,8 @@ import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
+import { notIndexed, selectValues } from './chosen-rows.ts';
+import type { JsonRows } from './file-batches.ts';
 import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
 import { answerStart, messageStart } from './previews.ts';
@@ -316,6 +318,8 @@ export interface RunFilter extends Page {
   readonly agent?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** Only these runs: `{id}`. */
+  readonly runIds?: JsonRows | undefined;
   /** The last run that the page may show. */
   readonly oldest?: ListPosition | null;
   /** What is read of the message and the answer. The answer can be long. */
@@ -331,9 +335,6 @@ const TEXT_COLUMNS = {
   previews: [answerStart, messageStart],
   answer: [answer, messageStart],
 } as const;
-
-/** A column's text as an expression, which no index has. */
-const notIndexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
 
 type Db = Parameters<(typeof runById)['build']>[0];
 
@@ -354,17 +355,32 @@ const requested = (db: Db, integrationId: IntegrationId, usageRequestIds: readon
 const activeRuns = (db: Db, integrationId: IntegrationId) =>
   db.selectFrom('active_runs').select('run_id').where('integration_id', '=', integrationId);
 
+/** Reads the runs by their ids: all other conditions are without an index. */
+function chosenRuns(
+  db: Db,
+  runIds: JsonRows,
+  { integrationId, chatId, consumerId, status, agent }: Omit<RunFilter, 'texts'>,
+) {
+  let query = db
+    .selectFrom('runs')
+    .where('run_id', 'in', selectValues<RunId>(runIds, 'id'))
+    .where(notIndexed('integration_id'), '=', integrationId);
+  if (chatId !== undefined) query = query.where('chat_key', '=', chatKeyById(integrationId, chatId));
+  if (consumerId !== undefined) query = query.where(notIndexed('consumer_id'), '=', consumerId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  return agent === undefined ? query : query.where(notIndexed('agent'), '=', agent);
+}
+
 /**
- * Selects a list's runs by the filter that is expected to leave the fewest: a request id, a chat, the active runs, a
+ * Selects a list's runs by the filter that is expected to leave the fewest: ids, a request id, a chat, the active runs, a
  * member, an end other than `completed`, an agent. SQLite has no statistics. It would read all runs of the integration in
  * the list's order: with 1 000 000 runs that took 2.5 s. So the conditions are written such that only one index is
  * usable. Most runs are completed, so a list of these reads all runs of the integration in the list's order, at most
  * `READ_PER_PAGE` of them.
  */
-function runsBy(
-  db: Db,
-  { integrationId, chatId, consumerId, status, agent, usageRequestIds }: Omit<RunFilter, 'texts'>,
-) {
+function runsBy(db: Db, filter: Omit<RunFilter, 'texts'>) {
+  const { integrationId, chatId, consumerId, status, agent, usageRequestIds, runIds } = filter;
+  if (runIds !== undefined) return chosenRuns(db, runIds, filter);
   const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
   if (!isSelective && isRare(status)) return unsuccessfulRuns(db, integrationId, agent).where('status', '=', status);
   let query = db.selectFrom('runs');
@@ -399,7 +415,7 @@ function unsuccessfulRuns(db: Db, integrationId: IntegrationId, agent: string | 
 }
 
 /** True if a page of the list reads runs that it does not show, and at most `READ_PER_PAGE` runs. */
-export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds }: Omit<RunFilter, keyof Page>) =>
+export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds }: Partial<RunFilter>) =>
   status === 'completed' && [chatId, consumerId, agent, usageRequestIds].every((given) => given === undefined);
 
 /** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
@@ -415,14 +431,14 @@ export const lastReadRun = (filter: Omit<RunFilter, 'texts'>) => (db: Db) =>
     .offset(READ_PER_PAGE - 1);
 
 /** Selects a page's runs, newest first. */
-function runsOfPage(db: Db, filter: Omit<RunFilter, 'texts'>) {
-  const { chatId, consumerId, status, agent, usageRequestIds, fromMs, toMs, oldest, before } = filter;
+export function runsOfPage(db: Db, filter: Omit<RunFilter, 'texts'>) {
+  const { chatId, consumerId, status, agent, usageRequestIds, runIds, fromMs, toMs, oldest, before } = filter;
   let query = runsBy(db, filter).select('run_id');
   // A later page's start is the narrower bound. With both, SQLite would choose another index.
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);
   // With two bounds SQLite would read the integration's index. So `listRuns` leaves out what is too old.
-  const hasIndex = [chatId, consumerId, status, agent, usageRequestIds].some((given) => given !== undefined);
+  const hasIndex = [chatId, consumerId, status, agent, usageRequestIds, runIds].some((given) => given !== undefined);
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   if (oldest !== undefined && oldest !== null) {
     query = query

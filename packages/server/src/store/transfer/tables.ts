@@ -66,6 +66,15 @@ export const UNCOPIED_TABLES = [
   'commit_marks',
   // The folder's mark: a move takes it along, a restore makes a new one.
   'blob_folder',
+  // The loop builds the index of words again.
+  'search_docs',
+  'search_index',
+  'search_index_config',
+  'search_index_data',
+  'search_index_idx',
+  'search_terms',
+  'search_state',
+  'search_waiting',
   // Kysely's own tables: the migrations of the copy create them.
   'kysely_migration',
   'kysely_migration_lock',

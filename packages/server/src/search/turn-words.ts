@@ -1,0 +1,55 @@
+import type { IntegrationId } from '../domain/ids.ts';
+import { parseJsonStart } from '../domain/json-start.ts';
+import { indexedWords, wordScope } from '../domain/search/words.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
+import { type Turn, type TurnRecord, type TurnTexts, turnRecords, turnTexts } from '../store/queries/search-index.ts';
+import type { Reads } from '../store/store.ts';
+
+export interface TurnWords {
+  readonly turn: Turn;
+  readonly words: ReadonlySet<string>;
+}
+
+/** Reads the words in messages, answers, tool names and errors. Turns of deleted chats are left out. */
+export async function readTurnWords(reads: Reads, turns: readonly Turn[]): Promise<TurnWords[]> {
+  if (turns.length === 0) return [];
+  const pairs = { turns: jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat }))) };
+  const [rows, records] = await Promise.all([reads.all(turnTexts, pairs), reads.all(turnRecords, pairs)]);
+  const byTurn = Map.groupBy(records, (record) => record.run_id);
+  return rows.flatMap((row) => {
+    const { message_json: message, integration_id: integrationId } = row;
+    if (message === null || integrationId === null) return [];
+    const more = byTurn.get(row.run_id)?.flatMap(recordTexts) ?? [];
+    const scope = wordScope(integrationId as IntegrationId);
+    return [{ turn: row, words: indexedWords(scope, [...listTexts(row), ...more]) }];
+  });
+}
+
+const listTexts = ({
+  message_json: message,
+  answer_json: answer,
+  tools,
+  error_message: error,
+}: TurnTexts): string[] => [
+  ...[message, answer].flatMap((json) => (json === null ? [] : [parseJsonStart(json)])),
+  ...[tools, error].filter((text) => text !== null),
+];
+
+interface QuestionJson {
+  readonly tool: string;
+}
+
+interface StepJson {
+  /** Set if the call gave no result. */
+  readonly error?: { readonly message: string } | null;
+  readonly output?: readonly { readonly kind: string; readonly name?: string; readonly text?: string }[];
+}
+
+function recordTexts({ source, json }: TurnRecord): string[] {
+  if (source === 'question') return [(JSON.parse(json) as QuestionJson).tool];
+  const { output = [], error } = JSON.parse(json) as StepJson;
+  if (source === 'unfinished') return [error?.message ?? ''];
+  // A failed call's output is the error text that the model got.
+  if (source === 'failed') return [output[0]?.text ?? ''];
+  return output.flatMap(({ kind, name = '' }) => (kind === 'tool_call' ? [name] : []));
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { STORES, type StoreName } from '@runwire/test-kit';
+import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
+import { wordScope } from '../packages/server/src/domain/search/words.ts';
+import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
+import { eventually } from './support/eventually.ts';
+import { refused } from './support/refused.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+
+/** More than a page reads. */
+const RUNS = 21_000;
+/** How often the loop of the index looks: soon, or never during a test. */
+const LOOPS = { 'in the index': 200, 'outside the index': 3_600_000 } as const;
+
+for (const store of STORES) {
+  for (const [where, searchMs] of Object.entries(LOOPS)) describe(`${store}, ${where}`, () => tests(store, searchMs));
+}
+
+function tests(store: StoreName, searchMs: number): void {
+  const rig = ScriptedServer.shared({ store, limits: { searchMs } });
+
+  const ask = (text: string) => askStore(rig.server.dataDir, text);
+  /** Waits until the loop has nothing to do, if it looks. */
+  const settle = async () => {
+    if (searchMs > 1000) return;
+    await eventually('all turns are in the index', async () => {
+      const [row] = await ask(`select
+        (select count(*) from messages m where m.role = 'user'
+          and m.run_id not in (select run_id from search_docs) and m.run_id not in (select run_id from active_runs)) as missing,
+        (select count(*) from search_waiting where run_id = '') as waiting`);
+      return Number(row?.missing) + Number(row?.waiting) === 0;
+    });
+  };
+
+  class Place {
+    readonly integration: string;
+    constructor(integration: string) {
+      this.integration = integration;
+    }
+
+    get path(): string {
+      return `/v2/integrations/${this.integration}`;
+    }
+
+    async run(message: string, answer: string, more: object = {}): Promise<string> {
+      const body = { apiIntegrationId: this.integration, message, ...more };
+      const { reader } = await rig.answer(body, answer);
+      return String(reader.headers['x-run-id']);
+    }
+
+    /** The found items' ids, by one page or page by page. */
+    async find(list: 'runs' | 'chats', q: string, filters = '', limit = 50): Promise<string[]> {
+      await settle();
+      const found: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const next = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const { status, body } = await rig.api.get(
+          `${this.path}/${list}?q=${encodeURIComponent(q)}&limit=${limit}${filters}${next}`,
+        );
+        assert.equal(status, 200, JSON.stringify(body));
+        found.push(...body.items.map((item: { runId?: string; chatId: string }) => item.runId ?? item.chatId));
+        cursor = body.nextCursor;
+      }
+      return found;
+    }
+  }
+
+  const place = async () => new Place(await rig.integration({ agency: 'test' }));
+
+  test('finds runs by the words of messages, answers, tools and errors', async (t) => {
+    cites(
+      t,
+      'contract-26-search',
+      'contract-26-search-words',
+      'contract-26-search-prefix',
+      'contract-26-search-tokens',
+      'contract-26-search-refused',
+    );
+    const here = await place();
+    const cafe = await here.run('Where is the CAFÉ of Straße 7?', 'In 東京, at the corner.');
+    const refund = await here.run('I want my money back.', 'Your refund of 4711 is on its way.', { chatId: 'c1' });
+    const held = await rig.hold({ apiIntegrationId: here.integration, message: 'Use it.' });
+    await held.call.toolCall('call_1', 'echo', '{"note":"argument"}');
+    await held.call.end();
+    await (await rig.controller.nextCall()).fail('model_error', 'The weather spoils everything.');
+    await held.reader.whole();
+    const tool = held.runId;
+    const cases: [q: string, runs: string[]][] = [
+      ['cafe', [cafe]],
+      ['STRASSE corner', [cafe]],
+      ['京', [cafe]],
+      ['京 東', [cafe]],
+      ['refun', [refund]],
+      ['refun money', []],
+      ['money refun', [refund]],
+      ['i', [tool, refund, cafe]],
+      ['"refund" OR (nothing)', []],
+      ['ech', [tool]],
+      ['argument', []],
+      ['use weather', [tool]],
+    ];
+    for (const [q, runs] of cases) assert.deepEqual(await here.find('runs', q), runs, q);
+    assert.deepEqual(await here.find('runs', 'i', '', 1), [tool, refund, cafe]);
+    assert.deepEqual(await here.find('runs', 'i', '&status=failed'), [tool]);
+    assert.deepEqual(await here.find('runs', 'i', '&status=completed', 1), [refund, cafe]);
+    const filters = '&status=completed&chatId=c1&agent=Clerk&from=2020-01-01T00:00:00Z&texts=false';
+    assert.deepEqual(await here.find('runs', 'refund', filters), [refund]);
+    assert.deepEqual(await here.find('runs', 'refund', '&to=2020-01-01T00:00:00Z'), []);
+    assert.deepEqual(await here.find('runs', 'refund', '&consumerId=ann'), []);
+    assert.deepEqual(await (await place()).find('runs', 'refund'), []);
+    for (const q of ['', '%20', '"*-"', 'x'.repeat(201)])
+      await refused(rig.api.get(`${here.path}/runs?q=${q}`), 400, 'invalid_request', /`q`/);
+  });
+
+  test('finds an active run by its message', async (t) => {
+    cites(t, 'contract-26-search-fresh');
+    const here = await place();
+    const held = await rig.hold({ apiIntegrationId: here.integration, chatId: 'c1', message: 'A zebra, please.' });
+    assert.deepEqual(await here.find('runs', 'zebra'), [held.runId]);
+    assert.deepEqual(await here.find('chats', 'zebra', '&status=running'), ['c1']);
+    await held.finish('No giraffe.');
+    assert.deepEqual(await here.find('runs', 'zebra giraffe'), [held.runId]);
+  });
+
+  test('finds chats by words in any of their turns, forks and imported turns included', async (t) => {
+    cites(t, 'contract-26-search', 'contract-26-search-deleted');
+    const here = await place();
+    await here.run('The first message names a walrus.', 'One.', { chatId: 'c1' });
+    await here.run('The second message names a lemur.', 'Two.', { chatId: 'c1' });
+    await here.run('Another walrus.', 'Three.', { chatId: 'c2' });
+    const fork = (await rig.api.post(`${here.path}/chats/c1/fork`, { chatId: 'f1' })).body.chatId;
+    const history = [
+      { role: 'user', content: 'An old okapi' },
+      { role: 'assistant', calls: [{ callId: 'call_1', tool: 'lookup_tapir', arguments: {} }] },
+      { role: 'assistant', content: 'answered.' },
+    ];
+    await rig.api.post(`${here.path}/chats`, { chatId: 'i1', history });
+    await here.run('A new bison.', 'Yes.', { chatId: 'i2', history });
+    assert.deepEqual(await here.find('chats', 'walrus'), [fork, 'c2', 'c1']);
+    assert.deepEqual(await here.find('chats', 'walrus', '', 1), [fork, 'c2', 'c1']);
+    assert.deepEqual(await here.find('chats', 'lemur walr'), [fork, 'c1']);
+    assert.deepEqual(await here.find('chats', 'okapi tap'), ['i2', 'i1']);
+    assert.deepEqual(await here.find('chats', 'bison okapi'), ['i2']);
+    assert.deepEqual(await here.find('chats', 'the', '&sort=updated'), [fork, 'c1']);
+    assert.deepEqual(await here.find('chats', 'lemur', '&updatedAfter=2020-01-01T00:00:00Z&status=idle'), [fork, 'c1']);
+    await refused(rig.api.get(`${here.path}/chats?q=!`), 400, 'invalid_request', /`q`/);
+
+    assert.equal((await rig.api.delete(`${here.path}/chats/c1`)).status, 204);
+    assert.deepEqual(await here.find('chats', 'lemur'), [fork]);
+    assert.deepEqual(await here.find('runs', 'lemur'), []);
+    assert.equal((await rig.api.delete(`${here.path}/chats/${fork}`)).status, 204);
+    const docs = await ask("select run_id from search_docs where cast(words as text) like '%lemur%'");
+    assert.deepEqual([await here.find('chats', 'lemur'), docs], [[], []]);
+  });
+
+  test('a page ends after a bounded number of reads, and the next one continues', async (t) => {
+    cites(t, 'contract-26-search-pages');
+    const here = await place();
+    const found = await here.run('The only walrus.', 'Yes.');
+    await settle();
+    const [row = {}] = await ask(`select * from runs where run_id = '${found}'`);
+    const changed: Record<string, string> = { run_id: `run_id || '_' || i`, created_at: 'created_at + i' };
+    const columns = Object.keys(row);
+    const numbers = `with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${RUNS})`;
+    await ask(`insert into runs (${columns}) ${numbers} select ${columns.map((name) => changed[name] ?? name)}
+      from runs, numbers where run_id = '${found}'`);
+    // Both words are common, but only the oldest run has both.
+    const scope = wordScope(newIntegrationId(here.integration));
+    const word = `case when i % 2 = 0 then '${scope}the' else '${scope}wa' || i end`;
+    const words = store === 'postgres' ? `array_to_tsvector(array[${word}])` : `' ' || ${word} || ' '`;
+    await ask(`insert into search_docs (run_id, chat_key, words) ${numbers}
+      select '${found}_' || i, '${row.chat_key}', ${words} from numbers`);
+    const path = `${here.path}/runs?q=the+wa`;
+    const first = (await rig.api.get(path)).body;
+    assert.deepEqual([first.items, typeof first.nextCursor], [[], 'string']);
+    const { items, nextCursor } = (await rig.api.get(`${path}&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
+    assert.deepEqual([items.length, items[0]?.runId, nextCursor], [1, found, null]);
+  });
+}
