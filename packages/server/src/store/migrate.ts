@@ -42,7 +42,7 @@ import * as people from './migrations/0044-people.ts';
 import * as audit from './migrations/0045-audit.ts';
 import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
-import * as wordsOfMembers from './migrations/0047-words-of-members.ts';
+import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -89,7 +89,7 @@ const MIGRATIONS = {
   '0045-audit': audit,
   '0046-search': search,
   '0047-answers-by-time': answersByTime,
-  '0047-words-of-members': wordsOfMembers,
+  '0048-words-of-members': wordsOfMembers,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
