@@ -53,7 +53,11 @@ CREATE TABLE "api_keys" (
   "created_at" bigint not null,
   "expires_at" bigint,
   "last_used_at" bigint,
-  "revoked_at" bigint
+  "revoked_at" bigint,
+  "role" text default 'manager' not null,
+  "integrations_json" text,
+  "creator_id" text,
+  "creator_json" text
 ) without rowid;
 CREATE INDEX "api_keys_owner" on "api_keys" ("owner_id", "key_id");
 
@@ -339,6 +343,17 @@ CREATE TABLE "pending_blobs" (
   "keys_json" text not null,
   "abandoned" bigint default 0 not null
 ) without rowid;
+
+CREATE TABLE "people" (
+  "person_id" text not null primary key,
+  "owner_id" text not null,
+  "email" text unique,
+  "name_json" text,
+  "role" text not null,
+  "created_at" bigint not null,
+  "last_seen_at" bigint
+) without rowid;
+CREATE INDEX "people_list" on "people" ("owner_id", "created_at", "person_id");
 
 CREATE TABLE "run_readers" (
   "run_id" text not null,
@@ -737,6 +752,10 @@ create table "api_keys" (
   expires_at bigint,
   last_used_at bigint,
   revoked_at bigint,
+  role text collate "C" not null default 'manager'::text,
+  integrations_json text collate "C",
+  creator_id text collate "C",
+  creator_json text collate "C",
   constraint api_keys_pkey PRIMARY KEY (key_id)
 );
 CREATE INDEX api_keys_owner ON api_keys USING btree (owner_id, key_id);
@@ -1005,7 +1024,7 @@ create table "nodes" (
   address text,
   generation integer not null default 0,
   constraint nodes_pkey PRIMARY KEY (node_id),
-  constraint nodes_generation CHECK (((generation > 0) OR (dead <> 0)))
+  constraint nodes_generation_roles CHECK (((NOT (generation < 4)) OR (dead <> 0)))
 );
 
 create table "owners" (
@@ -1035,6 +1054,19 @@ create table "pending_blobs" (
   abandoned bigint not null default 0,
   constraint pending_blobs_pkey PRIMARY KEY (batch_id)
 );
+
+create table "people" (
+  person_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  email text collate "C",
+  name_json text collate "C",
+  role text collate "C" not null,
+  created_at bigint not null,
+  last_seen_at bigint,
+  constraint people_pkey PRIMARY KEY (person_id),
+  constraint people_email_key UNIQUE (email)
+);
+CREATE INDEX people_list ON people USING btree (owner_id, created_at, person_id);
 
 create table "run_readers" (
   run_id text collate "C" not null,

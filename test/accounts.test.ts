@@ -303,6 +303,10 @@ function tests(store: StoreName): void {
     const { keyId, createdAt, ...rest } = key;
     assert.deepEqual(rest, {
       name: 'backend',
+      role: 'manager',
+      integrations: null,
+      suffix: apiKey.slice(-6),
+      createdBy: { kind: 'key', id: null, name: 'RUNWIRE_API_KEY' },
       expiresAt: '2099-01-01T00:00:00.000Z',
       lastUsedAt: null,
       revokedAt: null,
@@ -370,14 +374,15 @@ function tests(store: StoreName): void {
       email: null,
       name: null,
       administrator: true,
-      key: { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null },
+      person: null,
+      key: { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null, role: 'manager', integrations: null },
     });
     const expiresAt = '2099-01-01T00:00:00.000Z';
     const { apiKey, keyId } = await created('/v2/api_keys', { name: 'mine', expiresAt });
     assert.deepEqual((await api.as(apiKey).get('/v2/me')).body, {
       ownerId,
       ...opaque,
-      key: { keyId, name: 'mine', expiresAt },
+      key: { keyId, name: 'mine', expiresAt, role: 'manager', integrations: null },
     });
     await refused(api.as('not-a-key').get('/v2/me'), 401, 'invalid_api_key');
   });

@@ -52,6 +52,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     },
     createClientToken: { consumerId: 'a' },
     createOwner: { email: 'third@example.com' },
+    createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
@@ -110,7 +111,8 @@ function tests(store: StoreName): void {
     assert.equal((await api.as(apiKey).get('/v2/me')).status, 200);
     assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204);
     const listed = (await api.get('/v2/api_keys')).body.items.find((key: { keyId: string }) => key.keyId === keyId);
-    assert.deepEqual(Object.keys(listed), ['keyId', 'name', 'createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt']);
+    const fields = 'keyId name role integrations suffix createdBy createdAt expiresAt lastUsedAt revokedAt'.split(' ');
+    assert.deepEqual(Object.keys(listed), fields);
     assert.equal(listed.name, 'kept');
     assert.ok(listed.lastUsedAt !== null && listed.revokedAt !== null);
     const [head = '', payload = '', signature = ''] = apiKey.split('.');

@@ -128,6 +128,8 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
       ['members', 'adjustments', 'bob'],
       ['members', 'delete', 'bob', '--erase'],
       ['members', 'erasure', 'bob', '--json'],
+      ['people', 'invite', 'bo@example.com', '--role', 'viewer', '--json'],
+      ['people', 'list'],
     );
   assert.deepEqual(created, [0, 'plan\n', '']);
   assert.deepEqual([forked?.[1], dropped?.[2]], ['copy\n', 'The chat copy is deleted.\n']);
@@ -145,7 +147,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   assert.ok(JSON.parse(records?.[1] ?? '').some((record: { runId: string }) => record.runId === runId));
   assert.match(csv?.[1] ?? '', new RegExp(runId));
   assert.deepEqual(gone, [0, '', 'The chat plan is deleted.\n']);
-  const [yan, owners, deleted, me, shown, nodes, metrics, adjustments, erased, erasure] = rest;
+  const [yan, owners, deleted, me, shown, nodes, metrics, adjustments, erased, erasure, bo, people] = rest;
   assert.match(JSON.parse(yan?.[1] ?? '').setupLink, /#set_up=/);
   assert.equal(JSON.parse(owners?.[1] ?? '').length, 3);
   assert.deepEqual(deleted, [0, '', `The owner ${owner.ownerId} is deleted.\n`]);
@@ -156,6 +158,8 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   assert.deepEqual(adjustments, [0, '', 'The list is empty.\n']);
   assert.deepEqual(erased, [0, '', 'The erasure is accepted; `runwire members erasure bob` shows its end.\n']);
   assert.match(JSON.parse(erasure?.[1] ?? '').status, /^eras/);
+  assert.deepEqual([JSON.parse(bo?.[1] ?? '').role, JSON.parse(bo?.[1] ?? '').state], ['viewer', 'invited']);
+  assert.match(people?.[1] ?? '', /^PERSON +E-MAIL +ROLE .*\nper_\S+ +bo@example\.com +viewer +invited/);
 });
 
 test('bin/runwire runs in any folder, by a link, and names what is missing', async (t) => {

@@ -52,9 +52,13 @@ function documented(page: string): Map<string, Row> {
 }
 
 test('the pages of errors list exactly the codes of the error table', () => {
-  const pages = ['docs/errors.md', 'docs/run-errors.md', 'docs/compatible-errors.md', 'docs/webhook-errors.md'].map(
-    documented,
-  );
+  const pages = [
+    'docs/errors.md',
+    'docs/run-errors.md',
+    'docs/account-errors.md',
+    'docs/compatible-errors.md',
+    'docs/webhook-errors.md',
+  ].map(documented);
   const rows = pages.flatMap((page) => [...page]);
   assert.deepEqual(rows.map(([code]) => code).sort(), Object.keys(errors).sort());
   const docs = new Map(rows);

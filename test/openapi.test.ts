@@ -103,7 +103,8 @@ test('it describes every operation that there is, and no other', (t) => {
         path,
       ),
   );
-  for (const path of around) assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|questions|me)\b/);
+  for (const path of around)
+    assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|people|questions|me)\b/);
   for (const path of around.filter((one) => /runs|chats|chat_status|members|usage/.test(one))) {
     assert.match(path, /^\/v2\/integrations\/\{apiIntegrationId\}\//);
   }

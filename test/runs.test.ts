@@ -52,6 +52,10 @@ function tests(store: StoreName): void {
       message: 'Hello',
       messagePreview: 'Hello',
       answerPreview: 'Hello',
+      agents: ['Concierge'],
+      models: ['scripted/model'],
+      waiting: false,
+      continuedBy: null,
       output: null,
       usage: shownUsage(),
     });

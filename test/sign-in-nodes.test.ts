@@ -134,5 +134,5 @@ test('the sample of the guide works as pasted', { skip: (await missingService('c
   await using server = await startTestServer();
   const [sample = ''] = listSamples('docs/sign-in.md', 'sh');
   const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
-  assert.match(printed, /"email":"ann@example.com","name":null,"administrator":false,"key":\{"keyId":"ses_/);
+  assert.match(printed, /"email":"ann@example.com","name":null,"role":"manager"\},"key":\{"keyId":"ses_/);
 });

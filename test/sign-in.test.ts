@@ -108,7 +108,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await page().signIn('ROOT@example.com'), [204]);
   });
 
-  test('a console token is a JWT of its own kind and counts as the owner', async (t) => {
+  test('a console token is a JWT of its own kind and counts as the person', async (t) => {
     cites(t, 'clients-17-console-token', 'clients-17-token');
     const { ownerId, email, page: own } = await person();
     const { status, body, headers } = await own.post('token');
@@ -120,7 +120,9 @@ function tests(store: StoreName): void {
     const seconds = exp - Date.now() / 1000;
     assert.ok(seconds > 540 && seconds <= 600, String(seconds));
     const { key, ...me } = (await api.as(token).get('/v2/me')).body;
-    assert.deepEqual(me, { ownerId, email, name: null, administrator: false });
+    const shown = { email, name: null };
+    const first = { personId: ownerId, ...shown, role: 'manager' };
+    assert.deepEqual(me, { ownerId, ...shown, administrator: false, person: first });
     assert.deepEqual([key.keyId, key.name], [sid, 'console']);
     assert.equal((await api.as(token).post('/v2/integrations', {})).status, 201);
     await refused(api.as(token).get('/v2/nodes'), 403, 'administrator_only');

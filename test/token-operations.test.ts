@@ -32,6 +32,7 @@ const CLOSED = `
   createChat updateChat deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
+  createPerson listPeople getPerson updatePerson deletePerson
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);
@@ -155,6 +156,7 @@ class Stage {
       createClientToken: { consumerId },
       createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
       createOwner: { email: 'third@example.com' },
+      createPerson: { email: 'fourth@example.com', role: 'viewer' },
       createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
     };
     return [filled + (queries[id] ?? ''), hasBody ? (bodies[id] ?? {}) : undefined];

@@ -71,6 +71,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/postgres.md': { sh: 1, sql: 1 },
   'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
   'docs/questions.md': { yaml: 1, ts: 2, sh: 2, json: 2 },
+  'docs/roles.md': { sh: 1 },
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
   'docs/sandbox.md': { json: 1 },

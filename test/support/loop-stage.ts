@@ -37,6 +37,7 @@ export interface LoopStage {
   readonly runId: string;
   /** Can be deleted. */
   readonly ownerId: string;
+  readonly personId: string;
   readonly keyId: string;
   readonly scheduleId: string;
   readonly endpointId: string;
@@ -153,6 +154,11 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     owner_id: numbered('owner_id'),
     email: 'n || email',
   });
-  const ids = { ownerId: owner.ownerId, keyId: key.keyId, scheduleId: schedule.scheduleId };
+  const person = (await api.post('/v2/people', { email: 'bo@example.com', role: 'manager' })).body;
+  rows.copy('people', `email = 'bo@example.com'`, sizes.accounts, {
+    person_id: numbered('person_id'),
+    email: 'n || email',
+  });
+  const ids = { ownerId: owner.ownerId, personId: person.personId, keyId: key.keyId, scheduleId: schedule.scheduleId };
   return { api, sizes, runId, ...ids, endpointId, deliveryId };
 }

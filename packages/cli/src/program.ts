@@ -14,6 +14,7 @@ import { addLatencyCommand } from './commands/latency.ts';
 import { addMemberCommands } from './commands/members.ts';
 import { addNodeCommands } from './commands/nodes.ts';
 import { addOwnerCommands } from './commands/owners.ts';
+import { addPeopleCommands } from './commands/people.ts';
 import { addQuestionCommands } from './commands/questions.ts';
 import { addRecordsCommand } from './commands/records.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -59,6 +60,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addIntegrationCommands(program, context);
   addWebhookCommands(program, context);
   addOwnerCommands(program, context);
+  addPeopleCommands(program, context);
   addAccessCommands(program, context);
   program.commandsGroup('Installation:');
   addNodeCommands(program, context);

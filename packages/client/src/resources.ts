@@ -78,6 +78,13 @@ export const RESOURCES = {
   tokens: { create: 'POST /v2/integrations/:apiIntegrationId/client_tokens' },
   keys: { create: 'POST /v2/api_keys', list: 'GET /v2/api_keys', revoke: 'DELETE /v2/api_keys/:keyId' },
   owners: { create: 'POST /v2/owners', list: 'GET /v2/owners', delete: 'DELETE /v2/owners/:ownerId' },
+  people: {
+    create: 'POST /v2/people',
+    list: 'GET /v2/people',
+    get: 'GET /v2/people/:personId',
+    update: 'PATCH /v2/people/:personId',
+    delete: 'DELETE /v2/people/:personId',
+  },
   agencies: { list: 'GET /v2/agencies' },
   nodes: { list: 'GET /v2/nodes', metrics: 'GET /metrics' },
   me: { get: 'GET /v2/me', update: 'PATCH /v2/me' },

@@ -133,6 +133,11 @@ export const errors = {
     sentence: 'The client token does not permit this; use an API key in your backend, or mint another token.',
     retryable: false,
   },
+  role_forbidden: {
+    status: 403,
+    sentence: 'Your role does not allow this; ask a manager of the owner.',
+    retryable: false,
+  },
   foreign_origin: {
     status: 403,
     sentence:
@@ -202,6 +207,11 @@ export const errors = {
     sentence: 'No owner has this id; GET /v2/owners lists the owners.',
     retryable: false,
   },
+  person_not_found: {
+    status: 404,
+    sentence: 'The owner has no person with this id; GET /v2/people lists its people.',
+    retryable: false,
+  },
   not_found: {
     status: 404,
     sentence: 'No operation has this path; GET /openapi.json lists every operation.',
@@ -260,7 +270,17 @@ export const errors = {
   },
   owner_exists: {
     status: 409,
-    sentence: 'Another owner has this e-mail address; use another address.',
+    sentence: 'Another person has this e-mail address; use another address.',
+    retryable: false,
+  },
+  person_exists: {
+    status: 409,
+    sentence: 'Another person has this e-mail address; use another address.',
+    retryable: false,
+  },
+  last_manager: {
+    status: 409,
+    sentence: 'This is the last manager of the owner; make another person a manager first.',
     retryable: false,
   },
   owner_in_use: {

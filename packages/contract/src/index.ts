@@ -14,4 +14,13 @@ export {
 } from './events.ts';
 export { maxFileBytes } from './limits.ts';
 export type * from './operations.gen.ts';
+export {
+  includesRole,
+  keyRoles,
+  operationRoles,
+  type Role,
+  type RoleOperation,
+  roles,
+  scopedKeyOperations,
+} from './roles.ts';
 export type * from './types.gen.ts';

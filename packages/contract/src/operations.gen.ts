@@ -47,11 +47,16 @@ import type {
   ApiKeyList,
   CreateApiKeyRequest,
   CreateOwnerRequest,
+  CreatePersonRequest,
   CreatedApiKey,
   CreatedOwner,
+  CreatedPerson,
   Me,
   OwnerList,
+  Person,
+  PersonList,
   UpdateMeRequest,
+  UpdatePersonRequest,
   AgencyList,
   ServiceNodeList,
   CreateWebhookRequest,
@@ -888,6 +893,20 @@ export interface DeleteOwnerParameters {
   ownerId: string;
 }
 
+export interface DeletePersonParameters {
+  /**
+   * Identifier of the person.
+   */
+  personId: string;
+}
+
+export interface GetPersonParameters {
+  /**
+   * Identifier of the person.
+   */
+  personId: string;
+}
+
 export interface ListApiKeysParameters {
   /**
    * Maximum number of items of the page.
@@ -910,11 +929,29 @@ export interface ListOwnersParameters {
   cursor?: string | undefined;
 }
 
+export interface ListPeopleParameters {
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
 export interface RevokeApiKeyParameters {
   /**
    * Identifier of the API key.
    */
   keyId: string;
+}
+
+export interface UpdatePersonParameters {
+  /**
+   * Identifier of the person.
+   */
+  personId: string;
 }
 
 export interface ListNodesParameters {
@@ -1169,13 +1206,25 @@ export interface Operations {
    */
   createOwner: { input: CreateOwnerRequest; answer: CreatedOwner };
   /**
+   * Invite a person.
+   */
+  createPerson: { input: CreatePersonRequest; answer: CreatedPerson };
+  /**
    * Delete an owner without integrations (administrator).
    */
   deleteOwner: { input: DeleteOwnerParameters; answer: undefined };
   /**
-   * Read your API key's owner.
+   * Remove a person.
+   */
+  deletePerson: { input: DeletePersonParameters; answer: undefined };
+  /**
+   * Read your API key's owner, and who you are.
    */
   getMe: { input: Record<never, never>; answer: Me };
+  /**
+   * Read a person.
+   */
+  getPerson: { input: GetPersonParameters; answer: Person };
   /**
    * List your API keys, newest first.
    */
@@ -1185,6 +1234,10 @@ export interface Operations {
    */
   listOwners: { input: ListOwnersParameters; answer: OwnerList };
   /**
+   * List the people of your owner, newest first.
+   */
+  listPeople: { input: ListPeopleParameters; answer: PersonList };
+  /**
    * Revoke an API key; the list still shows it.
    */
   revokeApiKey: { input: RevokeApiKeyParameters; answer: undefined };
@@ -1192,6 +1245,10 @@ export interface Operations {
    * Change your name or your e-mail address.
    */
   updateMe: { input: UpdateMeRequest; answer: Me };
+  /**
+   * Change a person.
+   */
+  updatePerson: { input: UpdatePersonParameters & UpdatePersonRequest; answer: Person };
   /**
    * Read the metrics of this node.
    */

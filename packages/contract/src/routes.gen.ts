@@ -118,17 +118,27 @@ export const createApiKey = 'POST /v2/api_keys';
 
 export const createOwner = 'POST /v2/owners';
 
+export const createPerson = 'POST /v2/people';
+
 export const deleteOwner = 'DELETE /v2/owners/:ownerId';
 
+export const deletePerson = 'DELETE /v2/people/:personId';
+
 export const getMe = 'GET /v2/me';
+
+export const getPerson = 'GET /v2/people/:personId';
 
 export const listApiKeys = 'GET /v2/api_keys';
 
 export const listOwners = 'GET /v2/owners';
 
+export const listPeople = 'GET /v2/people';
+
 export const revokeApiKey = 'DELETE /v2/api_keys/:keyId';
 
 export const updateMe = 'PATCH /v2/me';
+
+export const updatePerson = 'PATCH /v2/people/:personId';
 
 export const getMetrics = 'GET /metrics';
 

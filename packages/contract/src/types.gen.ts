@@ -2605,17 +2605,46 @@ export interface UpdateScheduleRequest {
  */
 export interface ApiKey {
   /**
-   * Identifier of the API key.
+   * Identifier of the API key. Null for `RUNWIRE_API_KEY`.
    */
-  keyId: string;
+  keyId: string | null;
   /**
    * Name of the key, for people.
    */
   name: string | null;
   /**
-   * When the key was created.
+   * What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
    */
-  createdAt: string;
+  role: 'viewer' | 'operator' | 'developer' | 'manager';
+  /**
+   * The only integrations that the key reaches. Null: all integrations of the owner.
+   */
+  integrations: string[] | null;
+  /**
+   * The last 6 characters of the key. Null for `RUNWIRE_API_KEY`.
+   */
+  suffix: string | null;
+  /**
+   * Who made the key. Null if a command on the machine or an earlier version made it.
+   */
+  createdBy: {
+    /**
+     * Who made the key.
+     */
+    kind: 'person' | 'key';
+    /**
+     * Identifier of the person or of the key. Null for `RUNWIRE_API_KEY`.
+     */
+    id: string | null;
+    /**
+     * Name at that time; of a person without a name the e-mail address.
+     */
+    name: string | null;
+  } | null;
+  /**
+   * When the key was created. Null for `RUNWIRE_API_KEY`.
+   */
+  createdAt: string | null;
   /**
    * The key is refused from this time on. Null if it does not expire.
    */
@@ -2656,6 +2685,17 @@ export interface CreateApiKeyRequest {
    * When the key expires; it must be in the future. Without it the key never expires.
    */
   expiresAt?: string | undefined;
+  /**
+   * What the key may do; at most your own role. The default is `manager`. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role?: 'viewer' | 'operator' | 'developer' | 'manager' | undefined;
+  /**
+   * The only integrations that the key reaches. Null or absent: all integrations of the owner.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  integrations?: string[] | null | undefined;
 }
 
 /**
@@ -2663,13 +2703,31 @@ export interface CreateApiKeyRequest {
  */
 export interface CreateOwnerRequest {
   /**
-   * E-mail address of the owner; no other owner may have it.
+   * E-mail address of the person; no other person may have it, regardless of letter case.
    */
   email: string;
   /**
    * Name of the owner, for people.
    */
   name?: string | undefined;
+}
+
+/**
+ * The person to invite.
+ */
+export interface CreatePersonRequest {
+  /**
+   * E-mail address of the person; no other person may have it, regardless of letter case.
+   */
+  email: string;
+  /**
+   * Name of the person.
+   */
+  name?: string | null | undefined;
+  /**
+   * What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role: 'viewer' | 'operator' | 'developer' | 'manager';
 }
 
 /**
@@ -2684,6 +2742,35 @@ export interface CreatedApiKey {
    * Name of the key, for people.
    */
   name: string | null;
+  /**
+   * What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role: 'viewer' | 'operator' | 'developer' | 'manager';
+  /**
+   * The only integrations that the key reaches. Null: all integrations of the owner.
+   */
+  integrations: string[] | null;
+  /**
+   * The last 6 characters of the key. Null for `RUNWIRE_API_KEY`.
+   */
+  suffix: string | null;
+  /**
+   * Who made the key. Null if a command on the machine or an earlier version made it.
+   */
+  createdBy: {
+    /**
+     * Who made the key.
+     */
+    kind: 'person' | 'key';
+    /**
+     * Identifier of the person or of the key. Null for `RUNWIRE_API_KEY`.
+     */
+    id: string | null;
+    /**
+     * Name at that time; of a person without a name the e-mail address.
+     */
+    name: string | null;
+  } | null;
   /**
    * When the key was created.
    */
@@ -2729,7 +2816,45 @@ export interface CreatedOwner {
 }
 
 /**
- * The owner and the API key of this request.
+ * An invited person.
+ */
+export interface CreatedPerson {
+  /**
+   * Identifier of the person.
+   */
+  personId: string;
+  /**
+   * E-mail address with which the person signs in. Null until it is set.
+   */
+  email: string | null;
+  /**
+   * Name of the person.
+   */
+  name: string | null;
+  /**
+   * What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role: 'viewer' | 'operator' | 'developer' | 'manager';
+  /**
+   * `invited` until the person has set a password with the set-up link.
+   */
+  state: 'invited' | 'active';
+  /**
+   * When the person last used the console, to the minute. Null if never.
+   */
+  lastSeenAt: string | null;
+  /**
+   * When the person was created.
+   */
+  createdAt: string;
+  /**
+   * One-time link with which the person sets a password. It is valid for 24 hours.
+   */
+  setupLink: string;
+}
+
+/**
+ * The owner, the person and the API key of this request.
  */
 export interface Me {
   /**
@@ -2737,7 +2862,7 @@ export interface Me {
    */
   ownerId: string;
   /**
-   * E-mail address of the owner. Null if none is set.
+   * E-mail address of the first person of the owner. Null if none is set.
    */
   email: string | null;
   /**
@@ -2748,6 +2873,27 @@ export interface Me {
    * True if the owner may use the operations for administrators.
    */
   administrator: boolean;
+  /**
+   * The person who is signed in. Null if the request was sent with an API key.
+   */
+  person: {
+    /**
+     * Identifier of the person.
+     */
+    personId: string;
+    /**
+     * E-mail address with which the person signs in. Null until it is set.
+     */
+    email: string | null;
+    /**
+     * Name of the person.
+     */
+    name: string | null;
+    /**
+     * What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+     */
+    role: 'viewer' | 'operator' | 'developer' | 'manager';
+  } | null;
   /**
    * The API key of this request. For a console token it is the session, named `console`.
    */
@@ -2764,6 +2910,14 @@ export interface Me {
      * The key is refused from this time on. Null if it does not expire.
      */
     expiresAt: string | null;
+    /**
+     * What this request may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+     */
+    role: 'viewer' | 'operator' | 'developer' | 'manager';
+    /**
+     * The only integrations that the key reaches. Null: all integrations of the owner.
+     */
+    integrations: string[] | null;
   };
 }
 
@@ -2776,7 +2930,7 @@ export interface Owner {
    */
   ownerId: string;
   /**
-   * E-mail address of the owner. Null if none is set.
+   * E-mail address of the first person of the owner. Null if none is set.
    */
   email: string | null;
   /**
@@ -2808,17 +2962,83 @@ export interface OwnerList {
 }
 
 /**
+ * A person who signs in for the owner.
+ */
+export interface Person {
+  /**
+   * Identifier of the person.
+   */
+  personId: string;
+  /**
+   * E-mail address with which the person signs in. Null until it is set.
+   */
+  email: string | null;
+  /**
+   * Name of the person.
+   */
+  name: string | null;
+  /**
+   * What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role: 'viewer' | 'operator' | 'developer' | 'manager';
+  /**
+   * `invited` until the person has set a password with the set-up link.
+   */
+  state: 'invited' | 'active';
+  /**
+   * When the person last used the console, to the minute. Null if never.
+   */
+  lastSeenAt: string | null;
+  /**
+   * When the person was created.
+   */
+  createdAt: string;
+}
+
+/**
+ * A page of a list of `Person`.
+ */
+export interface PersonList {
+  /**
+   * The items of this page, in order.
+   */
+  items: Person[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
  * What to change of yourself. Fields that are absent keep their values.
  */
 export interface UpdateMeRequest {
   /**
-   * E-mail address of the owner; no other owner may have it.
+   * E-mail address of the person; no other person may have it, regardless of letter case.
    */
   email?: string | undefined;
   /**
-   * Name of the owner, for people. Null removes it.
+   * Your name. Null removes it.
    */
   name?: string | null | undefined;
+}
+
+/**
+ * What to change of the person. Fields that are absent keep their values.
+ */
+export interface UpdatePersonRequest {
+  /**
+   * E-mail address of the person; no other person may have it, regardless of letter case.
+   */
+  email?: string | undefined;
+  /**
+   * Name of the person. Null removes it.
+   */
+  name?: string | null | undefined;
+  /**
+   * What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes everything below integrations, `manager` may do everything of the owner.
+   */
+  role?: 'viewer' | 'operator' | 'developer' | 'manager' | undefined;
 }
 
 /**

@@ -30,8 +30,8 @@ test('sweeps immediately and then periodically, also after a reported failure', 
   await using sweep = new TestSweep(1, work, told);
   // The timer of a sweep does not keep the process alive.
   const alive = setInterval(() => {}, 1000);
-  void sweep.start();
-  void sweep.start();
+  sweep.start();
+  sweep.start();
   await promise;
   clearInterval(alive);
   assert.deepEqual(told, ['leaves could not be swept; retrying: once']);
@@ -45,8 +45,8 @@ test('a second start adds no timer, and closing during a sweep removes it', asyn
   const start = () => {
     const work = Promise.withResolvers<number>();
     const sweep = new TestSweep(PERIOD_MS, () => work.promise);
-    void sweep.start();
-    void sweep.start();
+    sweep.start();
+    sweep.start();
     return { work, sweep };
   };
   {
@@ -54,7 +54,7 @@ test('a second start adds no timer, and closing during a sweep removes it', asyn
     work.resolve(0);
     await settled();
     assert.equal(timers(), 1);
-    void sweep.start();
+    sweep.start();
     await settled();
     assert.equal(timers(), 1, 'nor does a start between two sweeps add one');
     await sweep[Symbol.asyncDispose]();
@@ -94,7 +94,7 @@ test('closing waits for the current sweep and starts no other', async () => {
     },
     told,
   );
-  void sweep.start();
+  sweep.start();
   let closed = false;
   const closing = sweep[Symbol.asyncDispose]().then(() => {
     closed = true;
@@ -103,7 +103,7 @@ test('closing waits for the current sweep and starts no other', async () => {
   assert.equal(closed, false);
   resolve(0);
   await closing;
-  void sweep.start();
+  sweep.start();
   await new Promise((done) => setImmediate(done));
   assert.equal(count, 1);
   assert.deepEqual(told, []);

@@ -31,23 +31,22 @@ export abstract class Sweep implements AsyncDisposable {
 
   /**
    * Sweeps immediately and again one period after each end. A failure is logged, and the sweep is repeated after a
-   * period. Resolves when the first sweep has ended.
+   * period.
    */
-  async start(): Promise<void> {
+  start(): void {
     if (this.#started || this.#closed) return;
     this.#started = true;
-    await this.#sweepAgainAndAgain();
+    this.#sweepAgainAndAgain();
   }
 
-  #sweepAgainAndAgain(): Promise<void> {
-    return this.sweep()
-      .then(() => {})
+  #sweepAgainAndAgain(): void {
+    void this.sweep()
       .catch((error) => this.#log.error({ err: error }, `${this.#what} could not be swept; retrying`))
       .finally(() => {
         if (this.#closed) return;
         this.#timer = setTimeout(() => {
           this.#timer = null;
-          void this.#sweepAgainAndAgain();
+          this.#sweepAgainAndAgain();
         }, this.#periodMs);
         this.#timer.unref();
       });

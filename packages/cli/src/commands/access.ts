@@ -1,4 +1,4 @@
-import type { CreateClientTokenRequest } from '@runwire/client';
+import type { CreateApiKeyRequest, CreateClientTokenRequest } from '@runwire/client';
 import { type CliCommand, type Context, repeated, wholeNumber } from '../command.ts';
 import {
   type ConnectionOptions,
@@ -7,11 +7,15 @@ import {
   type IntegrationOptions,
   namesServer,
 } from '../connection.ts';
+import { UsageError } from '../exit-codes.ts';
 import { type ListOptions, note, print, printJson, printList, time } from '../output.ts';
 import { jsonOption } from '../request-options.ts';
+import { roleOption } from './people.ts';
 
 interface KeyOptions extends ConnectionOptions {
   readonly name: string;
+  readonly role?: CreateApiKeyRequest['role'];
+  readonly integration?: readonly string[];
   readonly json?: true;
 }
 
@@ -42,14 +46,25 @@ function addKeyCommands(program: CliCommand, { env }: Context): void {
         'With --url or RUNWIRE_URL it asks that server for a key of the same owner. Otherwise it creates a key of the first owner in the installation of this machine, which it finds by the same environment variables as the server.',
         'The server may be running: it accepts the new key immediately.',
       ],
-      examples: ['runwire keys create --name backend', 'export RUNWIRE_API_KEY="$(runwire keys create)"'],
+      examples: [
+        'runwire keys create --name backend',
+        'runwire keys create --role viewer --integration demo --url http://127.0.0.1:8787',
+        'export RUNWIRE_API_KEY="$(runwire keys create)"',
+      ],
     })
     .option('--name <NAME>', "the key's name in the list; default: command line", 'command line')
+    .addOption(roleOption('--role <ROLE>', 'what the key may do; default: manager'))
+    .option('--integration <ID>', 'the only integration that the key reaches; may be repeated; default: all', repeated)
     .printsJson('print the key as JSON')
     .asksServer()
-    .action(async ({ name, json, ...options }: KeyOptions) => {
-      const created = namesServer(env, options)
-        ? await (await connect(env, options)).keys.create({ name })
+    .action(async ({ name, role, integration, json, ...options }: KeyOptions) => {
+      const asksServer = namesServer(env, options);
+      if (!asksServer && (role !== undefined || integration !== undefined)) {
+        throw new UsageError('--role and --integration need a server; use --url.');
+      }
+      const integrations = integration && [...integration];
+      const created = asksServer
+        ? await (await connect(env, options)).keys.create({ name, role, integrations })
         : { apiKey: await (await import('@runwire/server')).createKey(env, name), name };
       if (json) printJson(created);
       else print(created.apiKey);
@@ -64,6 +79,8 @@ function addKeyCommands(program: CliCommand, { env }: Context): void {
       const client = await connect(env, options);
       await printList(client.keys.list(), options, [
         { title: 'key', value: ({ keyId }) => keyId },
+        { title: 'ends with', value: ({ suffix }) => suffix },
+        { title: 'role', value: ({ role }) => role },
         { title: 'name', value: ({ name }) => name, canShrink: true },
         { title: 'created', value: ({ createdAt }) => time(createdAt) },
         { title: 'revoked', value: ({ revokedAt }) => time(revokedAt) },

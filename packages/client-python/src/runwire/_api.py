@@ -926,9 +926,19 @@ class TokensApi(Resource):
 class KeysApi(Resource):
     """Operations of `client.keys`."""
 
-    def create(self, *, name: str | Omitted = OMITTED, expires_at: str | Omitted = OMITTED) -> models.CreatedApiKey:
+    def create(
+        self,
+        *,
+        name: str | Omitted = OMITTED,
+        expires_at: str | Omitted = OMITTED,
+        role: Literal["viewer", "operator", "developer", "manager"] | Omitted = OMITTED,
+        integrations: Sequence[str] | None | Omitted = OMITTED,
+    ) -> models.CreatedApiKey:
         """Create an API key."""
-        answer: models.CreatedApiKey = self._json("POST /v2/api_keys", {"name": name, "expiresAt": expires_at})
+        answer: models.CreatedApiKey = self._json(
+            "POST /v2/api_keys",
+            {"name": name, "expiresAt": expires_at, "role": role, "integrations": integrations},
+        )
         return answer
 
     def list(self, *, limit: int | None = None) -> ItemList[models.ApiKey, models.ApiKeyList]:
@@ -957,6 +967,49 @@ class OwnersApi(Resource):
         self._json("DELETE /v2/owners/:ownerId", {"ownerId": owner_id})
 
 
+class PeopleApi(Resource):
+    """Operations of `client.people`."""
+
+    def create(
+        self,
+        *,
+        email: str,
+        role: Literal["viewer", "operator", "developer", "manager"],
+        name: str | None | Omitted = OMITTED,
+    ) -> models.CreatedPerson:
+        """Invite a person."""
+        answer: models.CreatedPerson = self._json("POST /v2/people", {"email": email, "name": name, "role": role})
+        return answer
+
+    def list(self, *, limit: int | None = None) -> ItemList[models.Person, models.PersonList]:
+        """List the people of your owner, newest first."""
+        return self._list("GET /v2/people", {"limit": limit})
+
+    def get(self, person_id: str) -> models.Person:
+        """Read a person."""
+        answer: models.Person = self._json("GET /v2/people/:personId", {"personId": person_id})
+        return answer
+
+    def update(
+        self,
+        person_id: str,
+        *,
+        email: str | Omitted = OMITTED,
+        name: str | None | Omitted = OMITTED,
+        role: Literal["viewer", "operator", "developer", "manager"] | Omitted = OMITTED,
+    ) -> models.Person:
+        """Change a person."""
+        answer: models.Person = self._json(
+            "PATCH /v2/people/:personId",
+            {"personId": person_id, "email": email, "name": name, "role": role},
+        )
+        return answer
+
+    def delete(self, person_id: str) -> None:
+        """Remove a person."""
+        self._json("DELETE /v2/people/:personId", {"personId": person_id})
+
+
 class AgenciesApi(Resource):
     """Operations of `client.agencies`."""
 
@@ -981,7 +1034,7 @@ class MeApi(Resource):
     """Operations of `client.me`."""
 
     def get(self) -> models.Me:
-        """Read your API key's owner."""
+        """Read your API key's owner, and who you are."""
         answer: models.Me = self._json("GET /v2/me", {})
         return answer
 
@@ -1008,6 +1061,7 @@ class Api(Caller):
         self.tokens = TokensApi(transport)
         self.keys = KeysApi(transport)
         self.owners = OwnersApi(transport)
+        self.people = PeopleApi(transport)
         self.agencies = AgenciesApi(transport)
         self.nodes = NodesApi(transport)
         self.me = MeApi(transport)

@@ -931,9 +931,14 @@ class AsyncKeysApi(AsyncResource):
         *,
         name: str | Omitted = OMITTED,
         expires_at: str | Omitted = OMITTED,
+        role: Literal["viewer", "operator", "developer", "manager"] | Omitted = OMITTED,
+        integrations: Sequence[str] | None | Omitted = OMITTED,
     ) -> models.CreatedApiKey:
         """Create an API key."""
-        answer: models.CreatedApiKey = await self._json("POST /v2/api_keys", {"name": name, "expiresAt": expires_at})
+        answer: models.CreatedApiKey = await self._json(
+            "POST /v2/api_keys",
+            {"name": name, "expiresAt": expires_at, "role": role, "integrations": integrations},
+        )
         return answer
 
     def list(self, *, limit: int | None = None) -> AsyncItemList[models.ApiKey, models.ApiKeyList]:
@@ -962,6 +967,49 @@ class AsyncOwnersApi(AsyncResource):
         await self._json("DELETE /v2/owners/:ownerId", {"ownerId": owner_id})
 
 
+class AsyncPeopleApi(AsyncResource):
+    """Operations of `client.people`."""
+
+    async def create(
+        self,
+        *,
+        email: str,
+        role: Literal["viewer", "operator", "developer", "manager"],
+        name: str | None | Omitted = OMITTED,
+    ) -> models.CreatedPerson:
+        """Invite a person."""
+        answer: models.CreatedPerson = await self._json("POST /v2/people", {"email": email, "name": name, "role": role})
+        return answer
+
+    def list(self, *, limit: int | None = None) -> AsyncItemList[models.Person, models.PersonList]:
+        """List the people of your owner, newest first."""
+        return self._list("GET /v2/people", {"limit": limit})
+
+    async def get(self, person_id: str) -> models.Person:
+        """Read a person."""
+        answer: models.Person = await self._json("GET /v2/people/:personId", {"personId": person_id})
+        return answer
+
+    async def update(
+        self,
+        person_id: str,
+        *,
+        email: str | Omitted = OMITTED,
+        name: str | None | Omitted = OMITTED,
+        role: Literal["viewer", "operator", "developer", "manager"] | Omitted = OMITTED,
+    ) -> models.Person:
+        """Change a person."""
+        answer: models.Person = await self._json(
+            "PATCH /v2/people/:personId",
+            {"personId": person_id, "email": email, "name": name, "role": role},
+        )
+        return answer
+
+    async def delete(self, person_id: str) -> None:
+        """Remove a person."""
+        await self._json("DELETE /v2/people/:personId", {"personId": person_id})
+
+
 class AsyncAgenciesApi(AsyncResource):
     """Operations of `client.agencies`."""
 
@@ -986,7 +1034,7 @@ class AsyncMeApi(AsyncResource):
     """Operations of `client.me`."""
 
     async def get(self) -> models.Me:
-        """Read your API key's owner."""
+        """Read your API key's owner, and who you are."""
         answer: models.Me = await self._json("GET /v2/me", {})
         return answer
 
@@ -1013,6 +1061,7 @@ class AsyncApi(Caller):
         self.tokens = AsyncTokensApi(transport)
         self.keys = AsyncKeysApi(transport)
         self.owners = AsyncOwnersApi(transport)
+        self.people = AsyncPeopleApi(transport)
         self.agencies = AsyncAgenciesApi(transport)
         self.nodes = AsyncNodesApi(transport)
         self.me = AsyncMeApi(transport)

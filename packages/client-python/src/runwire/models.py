@@ -254,12 +254,22 @@ class AnsweringRun(TypedDict):
 class ApiKey(TypedDict):
     """An API key, without the key itself."""
 
-    keyId: str
-    """Identifier of the API key."""
+    keyId: str | None
+    """Identifier of the API key. Null for `RUNWIRE_API_KEY`."""
     name: str | None
     """Name of the key, for people."""
-    createdAt: str
-    """When the key was created."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+    suffix: str | None
+    """The last 6 characters of the key. Null for `RUNWIRE_API_KEY`."""
+    createdBy: CreatedApiKeyCreatedBy | None
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
+    createdAt: str | None
+    """When the key was created. Null for `RUNWIRE_API_KEY`."""
     expiresAt: str | None
     """The key is refused from this time on. Null if it does not expire."""
     lastUsedAt: str | None
@@ -538,6 +548,16 @@ class CreatedApiKey(TypedDict):
     """Identifier of the API key."""
     name: str | None
     """Name of the key, for people."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the key may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+    suffix: str | None
+    """The last 6 characters of the key. Null for `RUNWIRE_API_KEY`."""
+    createdBy: CreatedApiKeyCreatedBy | None
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
     createdAt: str
     """When the key was created."""
     expiresAt: str | None
@@ -548,6 +568,17 @@ class CreatedApiKey(TypedDict):
     """When the key was revoked. Null if it was not revoked."""
     apiKey: str
     """The key itself. The server shows it only in this answer."""
+
+
+class CreatedApiKeyCreatedBy(TypedDict):
+    """Who made the key. Null if a command on the machine or an earlier version made it."""
+
+    kind: Literal["person", "key"]
+    """Who made the key."""
+    id: str | None
+    """Identifier of the person or of the key. Null for `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name at that time; of a person without a name the e-mail address."""
 
 
 class CreatedOwner(TypedDict):
@@ -561,6 +592,29 @@ class CreatedOwner(TypedDict):
     """The owner's first API key. The server shows it only in this answer."""
     setupLink: str
     """One-time link that sets the password for the console. It is valid for 24 hours."""
+
+
+class CreatedPerson(TypedDict):
+    """An invited person."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    state: Literal["invited", "active"]
+    """`invited` until the person has set a password with the set-up link."""
+    lastSeenAt: str | None
+    """When the person last used the console, to the minute. Null if never."""
+    createdAt: str
+    """When the person was created."""
+    setupLink: str
+    """One-time link with which the person sets a password. It is valid for 24 hours."""
 
 
 class Erasure(TypedDict):
@@ -751,16 +805,18 @@ class LatencySummaryItemsItemDurationMs(TypedDict):
 
 
 class Me(TypedDict):
-    """The owner and the API key of this request."""
+    """The owner, the person and the API key of this request."""
 
     ownerId: str
     """Identifier of the owner."""
     email: str | None
-    """E-mail address of the owner. Null if none is set."""
+    """E-mail address of the first person of the owner. Null if none is set."""
     name: str | None
     """Name of the owner, for people."""
     administrator: bool
     """True if the owner may use the operations for administrators."""
+    person: MePerson | None
+    """The person who is signed in. Null if the request was sent with an API key."""
     key: MeKey
     """The API key of this request. For a console token it is the session, named `console`."""
 
@@ -774,6 +830,27 @@ class MeKey(TypedDict):
     """Name of the key, for people."""
     expiresAt: str | None
     """The key is refused from this time on. Null if it does not expire."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What this request may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    integrations: list[str] | None
+    """The only integrations that the key reaches. Null: all integrations of the owner."""
+
+
+class MePerson(TypedDict):
+    """The person who is signed in. Null if the request was sent with an API key."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
 
 
 class Member(TypedDict):
@@ -899,7 +976,7 @@ class Owner(TypedDict):
     ownerId: str
     """Identifier of the owner."""
     email: str | None
-    """E-mail address of the owner. Null if none is set."""
+    """E-mail address of the first person of the owner. Null if none is set."""
     name: str | None
     """Name of the owner, for people."""
     administrator: bool
@@ -912,6 +989,36 @@ class OwnerList(TypedDict):
     """A page of a list of `Owner`."""
 
     items: list[Owner]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class Person(TypedDict):
+    """A person who signs in for the owner."""
+
+    personId: str
+    """Identifier of the person."""
+    email: str | None
+    """E-mail address with which the person signs in. Null until it is set."""
+    name: str | None
+    """Name of the person."""
+    role: Literal["viewer", "operator", "developer", "manager"]
+    """What the person may do. `viewer` reads, `operator` also handles members and questions, `developer` changes
+    everything below integrations, `manager` may do everything of the owner.
+    """
+    state: Literal["invited", "active"]
+    """`invited` until the person has set a password with the set-up link."""
+    lastSeenAt: str | None
+    """When the person last used the console, to the minute. Null if never."""
+    createdAt: str
+    """When the person was created."""
+
+
+class PersonList(TypedDict):
+    """A page of a list of `Person`."""
+
+    items: list[Person]
     """The items of this page, in order."""
     nextCursor: str | None
     """Send it as `cursor` to read the next page. Null on the last page."""

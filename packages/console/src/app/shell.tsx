@@ -132,7 +132,7 @@ function IntegrationSections({ integration }: { readonly integration: string }) 
 function Profile() {
   const { data: me } = useQuery(meQuery);
   const router = useRouter();
-  const person = me?.name ?? me?.email ?? 'Profile';
+  const person = me?.person?.name ?? me?.person?.email ?? 'Profile';
   const leave = async () => {
     try {
       await signOut();

@@ -4,10 +4,15 @@ export {
   CreateApiKeyRequest,
   CreatedApiKey,
   CreatedOwner,
+  CreatedPerson,
   CreateOwnerRequest,
+  CreatePersonRequest,
   Me,
   Owner,
   OwnerList,
+  Person,
+  PersonList,
+  UpdatePersonRequest,
 } from './account.ts';
 export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';

@@ -110,7 +110,7 @@ export interface ErrorResponse {
 const errorDescriptions = {
   400: 'Invalid request.',
   401: 'Missing or invalid platform API key or client token.',
-  403: "The API key does not own this integration, or is not the administrator's; or the client token does not permit this.",
+  403: "The API key does not own this integration, or is not the administrator's; or the role or the client token does not permit this.",
   404: 'Not found.',
   408: 'The request did not arrive in time. The server closes the connection.',
   409: 'The request conflicts with the stored state; `code` names the conflict.',

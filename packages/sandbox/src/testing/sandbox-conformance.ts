@@ -182,10 +182,10 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
   },
   {
     claim: 'memory of one process fails at its limit',
-    command: 'ulimit -v; x=$(head -c 300000000 /dev/zero | tr "\\0" x); echo $?',
-    limits: { processMemoryMib: 128 },
+    command: 'ulimit -v; x=$(head -c 100000000 /dev/zero | tr "\\0" x); echo $?',
+    limits: { processMemoryMib: 32 },
     end: 2,
-    output: /^131072\n[\s\S]*cannot allocate/,
+    output: /^32768\n[\s\S]*cannot allocate/,
     needsProcesses: true,
   },
   {

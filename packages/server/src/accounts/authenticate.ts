@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { Caller, ClientToken } from '../domain/account/caller.ts';
 import type { Principal } from '../domain/account/principal.ts';
+import { includesRole, MINTING_ROLE } from '../domain/account/role.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { firstOwner, keyById, memberState, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { sessionById } from '../store/queries/sign-in.ts';
@@ -11,6 +12,7 @@ import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { type ClientTokenSigning, isClientToken } from './client-token-signing.ts';
 import { type ConsoleTokenSigning, isConsoleToken } from './console-token-signing.ts';
+import { parseIntegrations } from './key-integrations.ts';
 import type { KeyClaims, KeySigning } from './key-signing.ts';
 import { isLive, isSessionId, SESSION_MS } from './session-life.ts';
 import type { TokenProblem } from './token-signing.ts';
@@ -47,12 +49,13 @@ const SENTENCES: Readonly<Record<KeyProblem, string>> = {
 
 export const keyRefused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
-const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'session' | 'member' | 'recreated', string>> = {
+const TOKEN_SENTENCES: Readonly<Record<TokenProblem | 'key' | 'session' | 'role' | 'member' | 'recreated', string>> = {
   malformed: 'The client token is malformed; send the complete token as `Authorization: Bearer <token>`.',
   expired: 'The client token has expired; get a new one from your backend.',
   invalid: 'The client token is not valid; get one of this server from your backend.',
   key: 'The API key that minted this client token was revoked or has expired; mint a new token with another key.',
   session: 'The console session that minted this client token has ended; sign in again and mint a new token.',
+  role: 'Who minted this client token may not mint tokens any more; mint a new token with another key.',
   member: 'The member of this client token is not registered or not active; the token can be used while it is.',
   recreated: 'The member of this client token was deleted and created again; get a new token from your backend.',
 };
@@ -135,7 +138,7 @@ export class Authentication {
     const claims = await this.#consoleSigning.verify(bearer);
     if (typeof claims === 'string') throw consoleRefused(claims);
     const { ownerId, sessionId, expiresAt } = claims;
-    const principal = await this.#ownerOfSession(ownerId, sessionId, now);
+    const principal = await this.#personOfSession(ownerId, sessionId, now);
     if (principal === null) throw consoleRefused('ended');
     return { principal, clientToken: null, expiresAt };
   }
@@ -160,14 +163,21 @@ export class Authentication {
     const claims = await this.#clientSigning.verify(bearer);
     if (typeof claims === 'string') throw tokenRefused(claims);
     const { ownerId, keyId, token } = claims;
+    const principal = await this.#minter(ownerId, keyId, now);
+    if (!includesRole(principal.role, MINTING_ROLE)) throw tokenRefused('role');
+    return { principal, clientToken: token };
+  }
+
+  /** The key or the session that minted a client token. */
+  async #minter(ownerId: string, keyId: string | null, now: number): Promise<Principal> {
     if (keyId !== null && isSessionId(keyId)) {
-      const principal = await this.#ownerOfSession(ownerId, keyId, now);
+      const principal = await this.#personOfSession(ownerId, keyId, now);
       if (principal === null) throw tokenRefused('session');
-      return { principal, clientToken: token };
+      return principal;
     }
     const principal = keyId === null ? await this.#opaqueOwner() : await this.#getOwner({ ownerId, keyId }, now);
     if (typeof principal === 'string' || principal.ownerId !== ownerId) throw tokenRefused('key');
-    return { principal, clientToken: token };
+    return principal;
   }
 
   async #verify(token: string, now: number): Promise<Caller> {
@@ -185,16 +195,23 @@ export class Authentication {
   async #opaqueOwner(): Promise<Principal | KeyProblem> {
     const owner = await first(this.#reads.all(firstOwner, {}));
     if (owner === undefined) return 'invalid';
-    return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+    return { ...ownerFields(owner), ...ALL_RIGHTS, key: { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null } };
   }
 
-  /** Returns a session's owner, with the session as its key; null if the session has ended. */
-  async #ownerOfSession(ownerId: string, sessionId: string, now: number): Promise<Principal | null> {
+  /** Returns a session's person, with the session as the key; null if the session has ended. */
+  async #personOfSession(ownerId: string, sessionId: string, now: number): Promise<Principal | null> {
     const session = await first(this.#reads.all(sessionById, { sessionId }));
     if (session === undefined || session.owner_id !== ownerId || !isLive(session, now)) return null;
     const owner = await first(this.#reads.all(ownerById, { ownerId }));
     if (owner === undefined) return null;
-    return principal(owner, { keyId: sessionId, name: 'console', expiresAt: session.created_at + SESSION_MS });
+    const { person_id: personId, email, role } = session;
+    return {
+      ...ownerFields(owner),
+      person: { personId, email, name: parseName(session.name_json) },
+      role,
+      integrations: null,
+      key: { keyId: sessionId, name: 'console', expiresAt: session.created_at + SESSION_MS },
+    };
   }
 
   /** Returns the owner of a stored key that can still be used. */
@@ -206,11 +223,13 @@ export class Authentication {
     if (key.expires_at !== null && key.expires_at <= now) return 'expired';
     const owner = await first(reads.all(ownerById, { ownerId }));
     if (owner === undefined) return 'invalid';
-    return principal(owner, {
-      keyId: key.key_id,
-      name: JSON.parse(key.name_json) as string,
-      expiresAt: key.expires_at,
-    });
+    return {
+      ...ownerFields(owner),
+      person: null,
+      role: key.role,
+      integrations: parseIntegrations(key),
+      key: { keyId: key.key_id, name: JSON.parse(key.name_json) as string, expiresAt: key.expires_at },
+    };
   }
 }
 
@@ -218,12 +237,15 @@ export function opaqueHash(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-function principal(owner: OwnerRow, key: Principal['key']): Principal {
+const ALL_RIGHTS = { person: null, role: 'manager', integrations: null } as const;
+
+const parseName = (json: string | null) => (json === null ? null : (JSON.parse(json) as string));
+
+function ownerFields(owner: OwnerRow) {
   return {
     ownerId: owner.owner_id,
     administrator: owner.administrator === 1,
     email: owner.email,
-    name: owner.name_json === null ? null : (JSON.parse(owner.name_json) as string),
-    key,
+    name: parseName(owner.name_json),
   };
 }

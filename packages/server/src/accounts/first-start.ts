@@ -9,7 +9,9 @@ import {
   installation,
   lockInstallation,
 } from '../store/queries/accounts.ts';
+import { insertPerson } from '../store/queries/people.ts';
 import { first, type Store, UniqueViolation } from '../store/store.ts';
+import { firstPerson } from './first-person.ts';
 import { DEMO_AGENCY, INTEGRATION_DEFAULTS } from './integrations.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKeyOfFirstOwner } from './keys.ts';
@@ -28,6 +30,7 @@ export async function firstStart(store: Store, agencies: Agencies, wanted: strin
   const made = store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { created_at: now });
     await tx.run(insertOwner, { owner_id: ownerId, email: null, name_json: null, administrator: 1, created_at: now });
+    await tx.run(insertPerson, firstPerson({ ownerId, email: null, name_json: null, now }));
     for (const agency of new Set([DEMO_AGENCY, own])) {
       await tx.run(insertIntegration, {
         integration_id: newIntegrationId(agency === DEMO_AGENCY ? DEMO_INTEGRATION : agency),

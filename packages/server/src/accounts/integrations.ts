@@ -29,8 +29,8 @@ import { deleteEndpointsOfIntegration } from '../store/queries/webhook-endpoints
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { confirmCaller } from './confirm-caller.ts';
 import { unpricedModel } from './credit-prices.ts';
-import { refuseDeletedOwner } from './refuse-deleted-owner.ts';
 
 export const DEMO_AGENCY = 'demo';
 
@@ -117,7 +117,7 @@ export class Integrations {
     const values = this.#values({ name: integrationId, ...input }, null);
     const now = Date.now();
     return this.#changes.change(async (tx) => {
-      await refuseDeletedOwner(tx, principal);
+      await confirmCaller(tx, principal, 'manager');
       if ((await first(tx.all(integrationIdTaken, { integrationId }))) !== undefined) {
         throw new Refusal('integration_exists');
       }
@@ -144,7 +144,7 @@ export class Integrations {
   }
 
   list(principal: Principal, query: ListQuery) {
-    const integrations = (page: Page) => listIntegrations(principal.ownerId, page);
+    const integrations = (page: Page) => listIntegrations(principal.ownerId, principal.integrations, page);
     const position = (row: IntegrationRow) => ({ createdAt: row.created_at, id: row.sort_key });
     const show = (row: IntegrationRow) => integrationJson(row, this.#defaultRunSeconds);
     return readPage(this.#store.reads, query, integrations, position, show);

@@ -1,8 +1,14 @@
+import type { KeyInput } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
+import type { Role } from '../domain/account/role.ts';
+import { refuseBelow } from '../domain/account/role-refusals.ts';
 import { newId, type OwnerId } from '../domain/ids.ts';
+import { decodeCursor } from '../domain/list-cursor.ts';
+import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { iso } from '../domain/time.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import {
   firstOwner,
   insertKey,
@@ -11,22 +17,45 @@ import {
   listKeys,
   raiseAccountsVersion,
   revokeKey,
-  usableKeys,
+  usableManagerKeys,
 } from '../store/queries/accounts.ts';
-import type { Page } from '../store/queries/page.ts';
-import { sessionById } from '../store/queries/sign-in.ts';
-import { type ListQuery, readPage } from '../store/read-page.ts';
+import { DEFAULT_LIMIT, type ListQuery } from '../store/read-page.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { consoleRefused, keyRefused } from './authenticate.ts';
+import { confirmCaller } from './confirm-caller.ts';
+import { parseIntegrations } from './key-integrations.ts';
 import type { KeySigning } from './key-signing.ts';
-import { refuseDeletedOwner } from './refuse-deleted-owner.ts';
-import { isSessionId } from './session-life.ts';
+import { requireOwned } from './owned-integration.ts';
+import { refuseWhileUpgrading } from './refuse-while-upgrading.ts';
 
-function keyJson(row: KeyRow) {
+/** The position before every key. */
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+
+/** Who made a key. */
+export interface KeyCreator {
+  readonly kind: 'person' | 'key';
+  /** Null for `RUNWIRE_API_KEY`. */
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+export function keyCreator({ person, key }: Principal): KeyCreator {
+  return person === null
+    ? { kind: 'key', id: key.keyId, name: key.name }
+    : { kind: 'person', id: person.personId, name: person.name ?? person.email };
+}
+
+const SUFFIX_CHARACTERS = 6;
+const getSuffix = (apiKey: string) => apiKey.slice(-SUFFIX_CHARACTERS);
+
+function keyJson(row: Omit<KeyRow, 'creator_id' | 'owner_id'>, suffix: string) {
   return {
     keyId: row.key_id,
     name: JSON.parse(row.name_json) as string,
+    role: row.role,
+    integrations: parseIntegrations(row),
+    suffix,
+    createdBy: row.creator_json === null ? null : (JSON.parse(row.creator_json) as KeyCreator),
     createdAt: iso(row.created_at),
     expiresAt: iso(row.expires_at),
     lastUsedAt: iso(row.last_used_at),
@@ -34,26 +63,59 @@ function keyJson(row: KeyRow) {
   };
 }
 
+/** `RUNWIRE_API_KEY` has no row. */
+const OPAQUE_KEY = {
+  keyId: null,
+  name: 'RUNWIRE_API_KEY',
+  role: 'manager',
+  integrations: null,
+  suffix: null,
+  createdBy: null,
+  createdAt: null,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+};
+
 /**
  * Signs a new key. The key is only in the answer and is never stored. It is signed before the transaction, because a
  * transaction may wait only for its own queries.
  */
 export async function signKey(
   signing: KeySigning,
-  key: { readonly ownerId: OwnerId; readonly name: string; readonly expiresAt: number | null },
+  key: {
+    readonly ownerId: OwnerId;
+    readonly name: string;
+    readonly expiresAt: number | null;
+    readonly role?: Role;
+    readonly integrations?: readonly string[] | null;
+    /** Null if a command makes it. */
+    readonly createdBy: KeyCreator | null;
+  },
 ) {
   const keyId = newId('key');
   const now = Date.now();
-  const apiKey = await signing.sign({ ownerId: key.ownerId, keyId }, now, key.expiresAt);
-  const owned = { key_id: keyId, owner_id: key.ownerId, name_json: JSON.stringify(key.name) };
-  const row = { ...owned, created_at: now, expires_at: key.expiresAt };
-  return { keyId, apiKey, now, store: (tx: Tx) => tx.run(insertKey, row) };
+  const { ownerId, name, expiresAt, role = 'manager', integrations = null, createdBy } = key;
+  const apiKey = await signing.sign({ ownerId, keyId }, now, expiresAt);
+  const row = {
+    key_id: keyId,
+    owner_id: ownerId,
+    name_json: JSON.stringify(name),
+    role,
+    integrations_json: integrations === null ? null : JSON.stringify(integrations),
+    creator_id: createdBy?.id ?? null,
+    creator_json: createdBy === null ? null : JSON.stringify(createdBy),
+    created_at: now,
+    expires_at: expiresAt,
+  };
+  const created = keyJson({ ...row, last_used_at: null, revoked_at: null }, getSuffix(apiKey));
+  return { apiKey, now, created: { ...created, apiKey }, store: (tx: Tx) => tx.run(insertKey, row) };
 }
 
 export async function signKeyOfFirstOwner(store: Store, signing: KeySigning, name: string) {
   const owner = await first(store.reads.all(firstOwner, {}));
   if (owner === undefined) throw new StartRefused('The installation has no owner yet; start the server once first.');
-  return signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null });
+  return signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null, createdBy: null });
 }
 
 /** For a command beside the server. The server notices the new key by the version of accounts. */
@@ -66,71 +128,85 @@ export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, n
   return key.apiKey;
 }
 
-/** If the caller's key or session ended after the request was authenticated, it must not revoke other keys. */
-async function refuseRevoked(tx: Tx, { key }: Principal): Promise<void> {
-  if (key.keyId === null) return;
-  if (isSessionId(key.keyId)) {
-    if ((await tx.all(sessionById, { sessionId: key.keyId })).length === 0) throw consoleRefused('ended');
-    return;
-  }
-  const row = await first(tx.all(keyById, { keyId: key.keyId }));
-  if (row !== undefined && row.revoked_at !== null) throw keyRefused('revoked');
+export interface KeysDeps {
+  readonly store: Store;
+  readonly changes: AccountChanges;
+  readonly signing: KeySigning;
+  readonly hasOpaqueKey: boolean;
+  readonly earlierNodes: EarlierNodes;
 }
 
-export class Keys {
-  readonly #store: Store;
-  readonly #changes: AccountChanges;
-  readonly #signing: KeySigning;
-  readonly #hasOpaqueKey: boolean;
+/** The creator whose keys the caller sees and revokes; null if it sees all keys of the owner. */
+const onlyCreator = (principal: Principal): string | null =>
+  principal.role === 'manager' ? null : (keyCreator(principal).id ?? '');
 
-  constructor(store: Store, changes: AccountChanges, signing: KeySigning, hasOpaqueKey: boolean) {
-    this.#store = store;
-    this.#changes = changes;
-    this.#signing = signing;
-    this.#hasOpaqueKey = hasOpaqueKey;
+export class Keys {
+  readonly #deps: KeysDeps;
+
+  constructor(deps: KeysDeps) {
+    this.#deps = deps;
   }
 
-  async create(principal: Principal, input: { name?: string; expiresAt?: string }) {
+  async create(principal: Principal, input: KeyInput) {
+    const { signing, changes, earlierNodes } = this.#deps;
     const expiresAt = input.expiresAt === undefined ? null : Date.parse(input.expiresAt);
     if (expiresAt !== null && expiresAt <= Date.now()) {
       throw new Refusal('invalid_request', '`expiresAt` must be in the future.');
     }
-    const name = input.name ?? 'key';
+    const { name = 'key', role = 'manager', integrations = null } = input;
+    refuseBelow(principal.role, role);
+    if (role !== 'manager' || integrations !== null) refuseWhileUpgrading(earlierNodes);
+    const createdBy = keyCreator(principal);
     const { ownerId } = principal;
-    const { keyId, apiKey, now, store } = await signKey(this.#signing, { ownerId, name, expiresAt });
-    await this.#changes.change(async (tx) => {
-      await refuseDeletedOwner(tx, principal);
-      await store(tx);
+    const key = await signKey(signing, { ownerId, name, expiresAt, role, integrations, createdBy });
+    await changes.change(async (tx) => {
+      await confirmCaller(tx, principal, role === 'manager' ? 'manager' : 'developer');
+      await requireOwned(tx, principal, integrations ?? []);
+      await key.store(tx);
     });
-    return {
-      keyId,
-      name,
-      createdAt: iso(now),
-      expiresAt: iso(expiresAt),
-      lastUsedAt: null,
-      revokedAt: null,
-      apiKey,
-    };
+    return key.created;
   }
 
-  list(principal: Principal, query: ListQuery) {
-    const keys = (page: Page) => listKeys(principal.ownerId, page);
-    return readPage(this.#store.reads, query, keys, (row) => ({ createdAt: row.created_at, id: row.key_id }), keyJson);
+  /** The key of `RUNWIRE_API_KEY` is the first of the list of all keys of its owner. */
+  async list(principal: Principal, query: ListQuery): Promise<ListPage> {
+    const { store, signing, hasOpaqueKey } = this.#deps;
+    const creatorId = onlyCreator(principal);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const page = { before: decodeCursor(query.cursor), limit: limit + 1 };
+    const rows = await store.reads.query(listKeys(principal.ownerId, creatorId, page));
+    const opaque = hasOpaqueKey && principal.administrator && creatorId === null && query.cursor === undefined;
+    const shown = await Promise.all(rows.map((row) => this.#show(signing, row)));
+    return pageOfRows(
+      opaque ? [{ at: NEWEST, json: OPAQUE_KEY }, ...shown] : shown,
+      limit,
+      cursorBy(({ at }) => at),
+      ({ json }) => json,
+    );
   }
 
-  /** Revoked keys stay listed. The last working key cannot be revoked, because its owner would be locked out. */
+  /** The key is made again for its last characters, because the store does not have it. */
+  async #show(signing: KeySigning, row: KeyRow) {
+    const { owner_id: ownerId, key_id: keyId, created_at: createdAt } = row;
+    const apiKey = await signing.sign({ ownerId, keyId }, createdAt, row.expires_at);
+    return { at: { createdAt, id: keyId }, json: keyJson(row, getSuffix(apiKey)) };
+  }
+
+  /** Revoked keys stay listed. The last key that may do everything cannot be revoked: its owner would be locked out. */
   async revoke(principal: Principal, keyId: string): Promise<void> {
+    const { changes, hasOpaqueKey } = this.#deps;
     const now = Date.now();
-    await this.#changes.change(async (tx) => {
-      await refuseRevoked(tx, principal);
+    const { ownerId } = principal;
+    const creatorId = onlyCreator(principal);
+    await changes.change(async (tx) => {
+      await confirmCaller(tx, principal, principal.role);
       const key = await first(tx.all(keyById, { keyId }));
-      if (key === undefined || key.owner_id !== principal.ownerId) throw new Refusal('key_not_found');
+      const isOwn = key?.owner_id === ownerId && (creatorId === null || key.creator_id === creatorId);
+      if (key === undefined || !isOwn) throw new Refusal('key_not_found');
       if (key.revoked_at !== null) return;
-      const others = (await tx.all(usableKeys, { ownerId: principal.ownerId, now })).filter(
-        (other) => other.key_id !== keyId,
-      );
-      const opaque = this.#hasOpaqueKey && principal.administrator;
-      if (others.length === 0 && !opaque) throw new Refusal('last_key');
+      const isFull = key.role === 'manager' && key.integrations_json === null;
+      const others = (await tx.all(usableManagerKeys, { ownerId, now })).filter((other) => other.key_id !== keyId);
+      const opaque = hasOpaqueKey && principal.administrator;
+      if (isFull && others.length === 0 && !opaque) throw new Refusal('last_key');
       await tx.run(revokeKey, { keyId, now });
     });
   }

@@ -1,9 +1,11 @@
 import type { Caller } from '../domain/account/caller.ts';
+import type { Principal } from '../domain/account/principal.ts';
+import { refuseOutside } from '../domain/account/role-refusals.ts';
 import type { Scope } from '../domain/account/scope.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { integrationById } from '../store/queries/accounts.ts';
-import { first, type Reads } from '../store/store.ts';
+import { first, type Reads, type Tx } from '../store/store.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 
@@ -22,12 +24,24 @@ export class IntegrationOwnership {
 
   /** Returns what the integration's caller sees. */
   async scope({ principal, clientToken }: Caller, integrationId: string): Promise<Scope> {
-    const ownerId = await this.#owners.get(integrationId, async () => {
-      const row = await first(this.#reads.all(integrationById, { integrationId }));
-      if (row === undefined) throw new Refusal('integration_not_found');
-      return row.owner_id;
-    });
-    if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
+    refuseOutside(principal, integrationId);
+    const ownerId = await this.#owners.get(integrationId, () => readOwner(this.#reads, integrationId));
+    refuseForeign(principal, ownerId);
     return { integrationId: integrationId as IntegrationId, member: clientToken };
   }
+}
+
+async function readOwner(reads: Reads, integrationId: string): Promise<string> {
+  const row = await first(reads.all(integrationById, { integrationId }));
+  if (row === undefined) throw new Refusal('integration_not_found');
+  return row.owner_id;
+}
+
+function refuseForeign(principal: Principal, ownerId: string): void {
+  if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
+}
+
+/** Checks integrations that a body names, in the transaction that uses them. */
+export async function requireOwned(tx: Tx, principal: Principal, integrationIds: readonly string[]): Promise<void> {
+  for (const integrationId of integrationIds) refuseForeign(principal, await readOwner(tx, integrationId));
 }

@@ -1,6 +1,6 @@
 import { administratorOnly } from '../domain/account/administrator-only.ts';
 import type { Principal } from '../domain/account/principal.ts';
-import { newOwnerId } from '../domain/ids.ts';
+import { firstPersonId, newOwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {
@@ -11,14 +11,16 @@ import {
   listOwners,
   type OwnerRow,
   ownerById,
-  updateOwner,
 } from '../store/queries/accounts.ts';
-import { deleteOtherSessions, deletePassword, deleteSetUpLink } from '../store/queries/sign-in.ts';
+import { findPeople, insertPerson } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { confirmCaller } from './confirm-caller.ts';
+import { firstPerson } from './first-person.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKey } from './keys.ts';
+import { removePerson } from './remove-person.ts';
 import { newSetUpLink } from './set-up-links.ts';
 import { refuseTaken, storedEmail } from './stored-email.ts';
 
@@ -49,12 +51,20 @@ export class Owners {
     administratorOnly(principal);
     const ownerId = newOwnerId();
     const email = storedEmail(input.email);
-    const key = await signKey(this.#signing, { ownerId, name: 'first', expiresAt: null });
-    const link = newSetUpLink(ownerId);
+    const personId = firstPersonId(ownerId);
+    const key = await signKey(this.#signing, {
+      ownerId,
+      name: 'first',
+      expiresAt: null,
+      createdBy: null,
+    });
+    const link = newSetUpLink(personId);
     await this.#changes.change(async (tx) => {
-      await refuseTaken(tx, email, ownerId);
+      await confirmCaller(tx, principal, 'manager');
+      await refuseTaken(tx, email, personId, 'owner_exists');
       const name_json = input.name === undefined ? null : JSON.stringify(input.name);
       await tx.run(insertOwner, { owner_id: ownerId, email, name_json, administrator: 0, created_at: key.now });
+      await tx.run(insertPerson, firstPerson({ ownerId, email, name_json, now: key.now }));
       await key.store(tx);
       await link.store(tx);
     });
@@ -67,28 +77,11 @@ export class Owners {
     return readPage(this.#store.reads, query, listOwners, position, ownerJson);
   }
 
-  /** Changes the caller's given fields, and keeps the others. */
-  async update(
-    { ownerId }: Principal,
-    input: { readonly email?: string; readonly name?: string | null },
-  ): Promise<Pick<Principal, 'ownerId' | 'email' | 'name' | 'administrator'>> {
-    const given = input.email === undefined ? null : storedEmail(input.email);
-    return this.#changes.change(async (tx) => {
-      const owner = await first(tx.all(ownerById, { ownerId }));
-      if (owner === undefined) throw new Refusal('owner_not_found');
-      if (given !== null) await refuseTaken(tx, given, ownerId);
-      const email = given ?? owner.email;
-      const nameJson = input.name === undefined ? owner.name_json : input.name && JSON.stringify(input.name);
-      await tx.run(updateOwner, { ownerId, email, nameJson });
-      const { createdAt: _, ...changed } = ownerJson({ ...owner, email, name_json: nameJson });
-      return changed;
-    });
-  }
-
-  /** Deletes an owner with its keys, its password and its sessions. Its deleted integrations keep their usage. */
+  /** Deletes an owner with its keys and its people. Its deleted integrations keep their usage. */
   async delete(principal: Principal, requested: string): Promise<void> {
     administratorOnly(principal);
     await this.#changes.change(async (tx) => {
+      await confirmCaller(tx, principal, 'manager');
       const owner = await first(tx.all(ownerById, { ownerId: requested }));
       if (owner === undefined) throw new Refusal('owner_not_found');
       const ownerId = owner.owner_id;
@@ -97,9 +90,7 @@ export class Owners {
       }
       if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
       await tx.run(deleteOwnerKeys, { ownerId });
-      await tx.run(deletePassword, { ownerId });
-      await tx.run(deleteOtherSessions, { ownerId, exceptId: '' });
-      await tx.run(deleteSetUpLink, { ownerId });
+      for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
       await tx.run(deleteOwner, { ownerId });
     });
   }

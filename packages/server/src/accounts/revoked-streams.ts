@@ -1,4 +1,5 @@
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
+import type { Role } from '../domain/account/role.ts';
 import { unrevokedAmong } from '../store/queries/accounts.ts';
 import { sessionsAmong } from '../store/queries/sign-in.ts';
 import type { Reads } from '../store/store.ts';
@@ -12,7 +13,8 @@ const MAX_KEYS = 500;
 export interface KeyedStreams {
   /** The keys and sessions of the requests that opened the streams, each once. */
   keyIds(): string[];
-  cutKeys(keyIds: ReadonlySet<string>): void;
+  /** Closes the streams of these keys and sessions, except if `roles` has the role that the stream needs. */
+  cutKeys(keyIds: ReadonlySet<string>, roles: ReadonlyMap<string, Role>): void;
 }
 
 export interface RevokedStreamsDeps {
@@ -29,7 +31,7 @@ export interface RevokedStreamsDeps {
 const TURNS_PER_TRUST = 20;
 
 /**
- * Cuts the streams whose key was revoked or whose session ended, here or on another node. It asks the store about the
+ * Cuts the streams whose key was revoked, whose session ended or whose person's role was lowered, here or on another node. It asks the store about the
  * the open streams' keys, every 2 s, and not only after a change of accounts: a stream may open just after the change
  * was noticed, for a request that was authenticated just before.
  *
@@ -63,9 +65,7 @@ export class RevokedStreams implements Disposable {
       const keyIds = streams.keyIds();
       for (let from = 0; from < keyIds.length; from += MAX_KEYS) {
         const asked = keyIds.slice(from, from + MAX_KEYS);
-        const usable = await usableAmong(reads, asked);
-        const ended = asked.filter((keyId) => !usable.has(keyId));
-        if (ended.length > 0) streams.cutKeys(new Set(ended));
+        streams.cutKeys(new Set(asked), await readRoles(reads, asked));
       }
       this.#confirmedAt = begunAt;
     } catch (error) {
@@ -91,7 +91,7 @@ export class RevokedStreams implements Disposable {
       { keys: keyIds.length },
       'this node does not reach its database; it closes streams whose keys may have been revoked, and readers reconnect',
     );
-    streams.cutKeys(new Set(keyIds));
+    streams.cutKeys(new Set(keyIds), new Map());
   }
 
   [Symbol.dispose](): void {
@@ -99,11 +99,15 @@ export class RevokedStreams implements Disposable {
   }
 }
 
-async function usableAmong(reads: Reads, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
+/** The roles of those of these keys and sessions that can still be used. */
+async function readRoles(reads: Reads, keyIds: readonly string[]): Promise<ReadonlyMap<string, Role>> {
   const sessionIds = keyIds.filter(isSessionId);
   const others = keyIds.filter((keyId) => !isSessionId(keyId));
   const keys = others.length === 0 ? [] : await reads.query(unrevokedAmong(others));
   const sessions = sessionIds.length === 0 ? [] : await reads.query(sessionsAmong(sessionIds));
   const live = sessions.filter((session) => isLive(session, Date.now()));
-  return new Set([...keys.map(({ key_id }) => key_id), ...live.map(({ session_id }) => session_id)]);
+  return new Map([
+    ...keys.map(({ key_id, role }) => [key_id, role] as const),
+    ...live.map(({ session_id, role }) => [session_id, role] as const),
+  ]);
 }

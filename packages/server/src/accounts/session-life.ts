@@ -6,7 +6,7 @@ export const SESSION_MS = 30 * DAY_MS;
 /** A session ends if it got no token for this time. */
 export const IDLE_SESSION_MS = 7 * DAY_MS;
 
-export function isLive({ created_at, used_at }: SessionRow, now: number): boolean {
+export function isLive({ created_at, used_at }: Pick<SessionRow, 'created_at' | 'used_at'>, now: number): boolean {
   return now < created_at + SESSION_MS && now < used_at + IDLE_SESSION_MS;
 }
 

@@ -1,6 +1,7 @@
-import { newId, type OwnerId } from '../domain/ids.ts';
+import { newId, type PersonId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
+import { touchPerson } from '../store/queries/people.ts';
 import {
   deleteOtherSessions,
   deleteSession,
@@ -19,15 +20,19 @@ const TOKEN_MS = 600_000;
 const LAST_USE_EVERY_MS = 60_000;
 
 /** Makes a session. It exists after `store`. The secret is the cookie's value. */
-export function newSession(ownerId: OwnerId) {
+export function newSession(personId: PersonId) {
   const secret = newSecretValue();
   const row = {
     session_id: newId('ses'),
-    owner_id: ownerId,
+    owner_id: personId,
     secret_hash: secretValueHash(secret),
     created_at: Date.now(),
   };
-  return { secret, store: (tx: Tx) => tx.run(insertSession, row) };
+  const store = async (tx: Tx) => {
+    await tx.run(insertSession, row);
+    await tx.run(touchPerson, { personId, now: row.created_at });
+  };
+  return { secret, store };
 }
 
 /** The sessions of people who signed in to the console. `secret` is the cookie's value; null if there is none. */
@@ -51,13 +56,20 @@ export class Sessions {
     return session;
   }
 
-  /** Makes a console token. It counts as the owner until it expires or the session ends. */
+  /** Makes a console token. It counts as the person until it expires or the session ends. */
   async token(secret: string | null): Promise<{ readonly token: string; readonly expiresAt: string }> {
-    const { session_id: sessionId, owner_id: ownerId, created_at, used_at } = await this.get(secret);
+    const {
+      session_id: sessionId,
+      person_id: personId,
+      owner_id: ownerId,
+      created_at,
+      used_at,
+    } = await this.get(secret);
     const now = Date.now();
     if (now - used_at > LAST_USE_EVERY_MS) {
       const touched = await runAlone(this.#store, touchSession, { sessionId, now });
       if (touched === 0) throw new Refusal('session_ended');
+      await runAlone(this.#store, touchPerson, { personId, now });
     }
     const expiresAt = 1000 * Math.floor(Math.min(now + TOKEN_MS, created_at + SESSION_MS) / 1000);
     const token = await this.#signing.sign({ ownerId, sessionId, expiresAt });
@@ -73,8 +85,8 @@ export class Sessions {
 
   /** Ends all sessions of the person who has this one. */
   async endAll(secret: string | null): Promise<void> {
-    const { owner_id: ownerId } = await this.get(secret);
-    await this.#changes.change((tx) => tx.run(deleteOtherSessions, { ownerId, exceptId: '' }));
+    const { person_id: personId } = await this.get(secret);
+    await this.#changes.change((tx) => tx.run(deleteOtherSessions, { personId, exceptId: '' }));
   }
 
   async #find(secret: string | null): Promise<SessionRow | undefined> {

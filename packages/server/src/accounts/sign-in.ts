@@ -1,6 +1,5 @@
-import type { OwnerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { lockInstallation, ownerById, setOwnerEmail } from '../store/queries/accounts.ts';
+import { lockInstallation } from '../store/queries/accounts.ts';
 import {
   deleteOtherSessions,
   deleteSetUpLink,
@@ -16,6 +15,7 @@ import { checkPassword, type HashCost, type Hashing, PasswordTurns } from './pas
 import { secretValueHash } from './secret-value.ts';
 import { newSession, type Sessions } from './sessions.ts';
 import { SignInLimits } from './sign-in-limits.ts';
+import { storePerson } from './store-person.ts';
 import { refuseTaken, storedEmail } from './stored-email.ts';
 
 export interface SignInDeps {
@@ -57,8 +57,8 @@ export class SignIn {
   async signIn(input: Credentials, address: string): Promise<string> {
     return this.#turns.run(async (hashing) => {
       const credentials = { email: storedEmail(input.email), password: input.password };
-      const { ownerId, confirm } = await this.#verify(hashing, credentials, address);
-      const session = newSession(ownerId);
+      const { personId, confirm } = await this.#verify(hashing, credentials, address);
+      const session = newSession(personId);
       await this.#store.transact('account', async (tx) => {
         await tx.all(lockInstallation, {});
         await confirm(tx);
@@ -69,23 +69,23 @@ export class SignIn {
   }
 
   /**
-   * Uses a set-up link: sets the e-mail and its owner's password, and ends all sessions of the owner. Resolves to the
+   * Uses a set-up link: sets the e-mail and the password of its person, and ends all sessions of the person. Resolves to the
    * secret of a new session.
    */
   async setUp(input: { readonly link: string; readonly email: string; readonly password: string }): Promise<string> {
     const email = storedEmail(input.email);
     const secretHash = secretValueHash(input.link);
-    const ownerId = await ownerOfLink(this.#reads, secretHash);
+    const { person_id: personId } = await findLink(this.#reads, secretHash);
     checkPassword(input.password, email);
     const passwordHash = await this.#turns.run(({ hash }) => hash(input.password));
-    const session = newSession(ownerId);
+    const session = newSession(personId);
     await this.#changes.change(async (tx) => {
-      await ownerOfLink(tx, secretHash);
-      await refuseTaken(tx, email, ownerId);
-      await tx.run(setOwnerEmail, { ownerId, email });
-      await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
-      await tx.run(deleteSetUpLink, { ownerId });
-      await tx.run(deleteOtherSessions, { ownerId, exceptId: '' });
+      const person = await findLink(tx, secretHash);
+      await refuseTaken(tx, email, personId, 'owner_exists');
+      await storePerson(tx, { ...person, email });
+      await tx.run(putPassword, { personId, passwordHash, now: Date.now() });
+      await tx.run(deleteSetUpLink, { personId });
+      await tx.run(deleteOtherSessions, { personId, exceptId: '' });
       await session.store(tx);
     });
     return session.secret;
@@ -97,8 +97,8 @@ export class SignIn {
     input: { readonly current: string; readonly new: string },
     address: string,
   ): Promise<void> {
-    const { session_id: sessionId, owner_id: ownerId } = await this.#sessions.get(secret);
-    const email = (await first(this.#reads.all(ownerById, { ownerId })))?.email ?? '';
+    const { session_id: sessionId, person_id: personId, email: storedAs } = await this.#sessions.get(secret);
+    const email = storedAs ?? '';
     checkPassword(input.new, email);
     const { confirm, passwordHash } = await this.#turns.run(async (hashing) => ({
       ...(await this.#verify(hashing, { email, password: input.current }, address)),
@@ -107,8 +107,8 @@ export class SignIn {
     await this.#changes.change(async (tx) => {
       await confirm(tx);
       if ((await tx.all(sessionById, { sessionId })).length === 0) throw new Refusal('session_ended');
-      await tx.run(putPassword, { ownerId, passwordHash, now: Date.now() });
-      await tx.run(deleteOtherSessions, { ownerId, exceptId: sessionId });
+      await tx.run(putPassword, { personId, passwordHash, now: Date.now() });
+      await tx.run(deleteOtherSessions, { personId, exceptId: sessionId });
     });
   }
 
@@ -121,20 +121,20 @@ export class SignIn {
     const stored = await first(this.#reads.all(passwordByEmail, { email }));
     const matches = await hashing.verify(password, stored?.password_hash ?? null);
     if (stored === undefined || !matches) throw new Refusal('invalid_sign_in');
-    const { owner_id: ownerId, password_hash } = stored;
+    const { person_id: personId, password_hash } = stored;
     const confirm = async (tx: Tx) => {
-      const now = await first(tx.all(getPassword, { ownerId }));
+      const now = await first(tx.all(getPassword, { personId }));
       if (now?.password_hash !== password_hash) throw new Refusal('invalid_sign_in');
       await attempt.succeed(tx);
     };
-    return { ownerId, confirm };
+    return { personId, confirm };
   }
 }
 
-async function ownerOfLink(reads: Reads, secretHash: string): Promise<OwnerId> {
+async function findLink(reads: Reads, secretHash: string) {
   const link = await first(reads.all(setUpLinkBySecret, { secretHash }));
   if (link === undefined || (link.expires_at !== null && link.expires_at <= Date.now())) {
     throw new Refusal('invalid_set_up_link');
   }
-  return link.owner_id;
+  return link;
 }

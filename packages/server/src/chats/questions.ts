@@ -7,12 +7,18 @@ import { parseQuestions, questionJson } from '../domain/question/question-json.t
 import { parseExtras } from '../domain/run/run-extras.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
-import { listQuestions, type QuestionRow, type QuestionState, questionSizes } from '../store/queries/question-list.ts';
+import {
+  listQuestions,
+  type QuestionOwner,
+  type QuestionRow,
+  type QuestionState,
+  questionSizes,
+} from '../store/queries/question-list.ts';
 import { runExtras } from '../store/queries/runs.ts';
 import { first, type Reads } from '../store/store.ts';
 import { chatRow } from './chats.ts';
 
-export interface QuestionQuery extends LargeListQuery {
+export interface QuestionQuery extends LargeListQuery, QuestionOwner {
   readonly state?: QuestionState;
 }
 
@@ -35,12 +41,12 @@ export class Questions {
   }
 
   list(query: QuestionQuery) {
-    const { ownerId, state = 'open' } = query;
+    const { state = 'open' } = query;
     return this.#pages.read(query, {
       // The arguments are written without the escapes that they are stored with.
       showsAll: false,
-      sizes: (page) => this.#reads.query(questionSizes(ownerId, state, page)),
-      rows: (page) => this.#reads.query(listQuestions(ownerId, state, page)),
+      sizes: (page) => this.#reads.query(questionSizes(query, state, page)),
+      rows: (page) => this.#reads.query(listQuestions(query, state, page)),
       position: (row) => ({ createdAt: row.asked_at, id: row.question_id }),
       show: questionItem,
     });

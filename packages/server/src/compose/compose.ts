@@ -11,7 +11,7 @@ import { openErasure } from './open-erasure.ts';
 import { openHttp } from './open-http.ts';
 import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-schedules.ts';
-import { openSweeps, startInTurn } from './open-sweeps.ts';
+import { openSweeps } from './open-sweeps.ts';
 import { openWebhooks } from './open-webhooks.ts';
 import type { Overrides } from './overrides.ts';
 import type { RunningServer } from './running-server.ts';
@@ -88,7 +88,7 @@ export async function compose(
   schedules.start();
   webhooks.deliveries.start();
   webhooks.reportBroken();
-  void startInTurn({ ...sweeps, definitions: runs.definitions });
+  for (const sweep of [...Object.values(sweeps), runs.definitions]) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');
   return {

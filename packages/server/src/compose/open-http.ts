@@ -5,6 +5,7 @@ import { Integrations } from '../accounts/integrations.ts';
 import { Keys } from '../accounts/keys.ts';
 import { Members } from '../accounts/members.ts';
 import { Owners } from '../accounts/owners.ts';
+import { People } from '../accounts/people.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
 import { Chats } from '../chats/chats.ts';
@@ -191,7 +192,7 @@ function addFileRoutes(app: App, foundation: Foundation, { reads }: OpenedAccoun
 
 function addAccountRoutes(
   app: App,
-  { store, agencies, limits, config, secrets, outbox }: Foundation,
+  { store, agencies, limits, config, secrets, outbox, earlierNodes }: Foundation,
   { changes, signing, clientSigning, reads, pages, erasures }: OpenedAccounts & { readonly erasures: Erasures },
   { forgetIntegration }: OpenedRuns,
 ): void {
@@ -203,8 +204,9 @@ function addAccountRoutes(
     erasures,
     adjustments: new Adjustments(store, outbox),
     clientTokens: new ClientTokens(reads, clientSigning),
-    keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
+    keys: new Keys({ store, changes, signing, hasOpaqueKey: secrets.apiKeyHash !== null, earlierNodes }),
     owners: new Owners(store, changes, signing),
+    people: new People(store, changes, earlierNodes),
     publicUrl: config.publicUrl,
   });
 }
@@ -230,7 +232,7 @@ function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns,
   serviceRoutes(app, {
     agencies,
     mcpStates: (agency) => mcp.states(agency),
-    runOwner: async (runId) => (await first(store.reads.all(ownerOfRun, { runId })))?.owner_id ?? null,
+    findRun: (runId) => first(store.reads.all(ownerOfRun, { runId })),
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),
     storeKind: store.kind,
     sandbox: sandbox.info,

@@ -58,7 +58,7 @@ export function openSchedules(
     },
     start() {
       loop.start();
-      void sweep.start();
+      sweep.start();
     },
   };
 }

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sweep } from '@runwire/lib/sweep.ts';
 import { SignInSweep } from '../accounts/sign-in-sweep.ts';
 import { BlobSweep } from '../attachments/blob-sweep.ts';
 import { TransientSweep } from '../chats/transient-sweep.ts';
@@ -26,16 +24,3 @@ export function openSweeps(foundation: Foundation) {
 }
 
 export type OpenedSweeps = ReturnType<typeof openSweeps>;
-
-/** How long a sweep that does not end, such as one whose files are away, holds up the next. */
-const TURN_MS = 1000;
-
-/**
- * Starts them one after the other. Started together, their first reads open every connection of the pool while the
- * server answers its first requests. Measured: a start costs PostgreSQL 97 CPU ms instead of 131.
- */
-export async function startInTurn(sweeps: Readonly<Record<string, Sweep>>): Promise<void> {
-  for (const sweep of Object.values(sweeps)) {
-    await Promise.race([sweep.start(), sleep(TURN_MS, undefined, { ref: false })]);
-  }
-}

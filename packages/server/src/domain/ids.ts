@@ -7,6 +7,9 @@ export type IntegrationId = CheckedText<'IntegrationId'>;
 /** The id of an owner that was loaded or made. */
 export type OwnerId = CheckedText<'OwnerId'>;
 
+/** The id of a person that was loaded or made. The first person of an owner has the id of the owner. */
+export type PersonId = CheckedText<'PersonId'>;
+
 /** The id of a run that was loaded or made. The text of a request becomes one by a read in its caller's scope. */
 export type RunId = CheckedText<'RunId'>;
 
@@ -25,6 +28,11 @@ export const newScheduleId = (): ScheduleId => newId('sch') as ScheduleId;
 export const newIntegrationId = (wanted: string = newId('int')): IntegrationId => wanted as IntegrationId;
 
 export const newOwnerId = (): OwnerId => newId('own') as OwnerId;
+
+export const newPersonId = (): PersonId => newId('per') as PersonId;
+
+/** The person who signs in for an owner since its creation. Versions without people have one per owner. */
+export const firstPersonId = (ownerId: OwnerId): PersonId => ownerId as string as PersonId;
 
 export const newRunId = (): RunId => newId('run') as RunId;
 
@@ -48,6 +56,7 @@ export type IdPrefix =
   | 'chat'
   | 'msg'
   | 'own'
+  | 'per'
   | 'key'
   | 'tok'
   | 'ses'

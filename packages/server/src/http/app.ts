@@ -14,6 +14,7 @@ import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body/body-reader.ts';
 import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
 import { checkQuery } from './check-query.ts';
+import { checkRole } from './check-role.ts';
 import { checkClientToken } from './client-access.ts';
 import { ClientErrors } from './client-error.ts';
 import { CompressedAnswers } from './compressed-answers.ts';
@@ -201,13 +202,14 @@ function refuseSecondHost(rawHeaders: readonly string[]): void {
   if (hosts > 1) throw new Refusal('invalid_request', 'The request has more than one `Host` header; send exactly one.');
 }
 
-/** Sets who sends the request. Throws a `Refusal` if that is unknown, or if a client token does not permit the operation. */
+/** Sets who sends the request. Throws a `Refusal` if that is unknown, or if its role or token does not permit the operation. */
 async function authenticate(
   authentication: Authentication,
-  { clientToken: permission }: Operation,
+  operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
+  const { clientToken: permission } = operation;
   try {
     const { principal, clientToken } = await getCaller(authentication, request.headers.authorization);
     request.principal = principal;
@@ -216,7 +218,7 @@ async function authenticate(
     if (permission !== undefined) reply.headers(corsHeaders(undefined, request));
     throw error;
   }
-  if (request.clientToken === null) return;
+  if (request.clientToken === null) return checkRole(request, operation, request);
   reply.headers(corsHeaders(request.clientToken, request));
   checkClientToken(request.clientToken, permission, request);
 }

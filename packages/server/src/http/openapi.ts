@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { operationRoles, type Role, type RoleOperation } from '@runwire/contract';
 import {
   AnswerQuestionsRequest,
   GetCompletionV2Request,
@@ -161,10 +162,14 @@ function dropUnused(document: OpenApiDocument): void {
   }
 }
 
-function getDescription({ description, clientToken }: Operation): string | undefined {
-  if (clientToken === undefined) return description;
-  const sentence = `A client token needs the permission \`${clientToken}\`.`;
-  return description === undefined ? sentence : `${description} ${sentence}`;
+function getDescription({ operationId, description, clientToken }: Operation): string | undefined {
+  const role: Role | null = operationRoles[operationId as RoleOperation];
+  const sentences = [
+    description,
+    role === null ? undefined : `Needs the role \`${role}\`.`,
+    clientToken === undefined ? undefined : `A client token needs the permission \`${clientToken}\`.`,
+  ].filter((sentence) => sentence !== undefined);
+  return sentences.length === 0 ? undefined : sentences.join(' ');
 }
 
 export function toSchema(operation: Operation): FastifySchema {

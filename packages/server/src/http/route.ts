@@ -6,6 +6,7 @@ import type { Scope } from '../domain/account/scope.ts';
 import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
+import { requireRoleEntry } from './check-role.ts';
 import { applyClientToken } from './client-access.ts';
 import { toSchema } from './openapi.ts';
 
@@ -46,6 +47,7 @@ export function route<O extends Operation, Read = undefined>(
   { prepareBody, read }: Before<O, Read> = {},
 ): void {
   refuseUncheckedIntegration(operation);
+  requireRoleEntry(operation);
   const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
     const request = raw as unknown as RequestOf<O>;
     const given = read?.(request) as Read;

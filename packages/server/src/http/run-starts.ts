@@ -11,6 +11,7 @@ import { corsHeaders } from './cors.ts';
 import type { Encoder } from './encoders/encoder.ts';
 import { RunStream, type Streams } from './run-stream.ts';
 import type { StreamLimits } from './stream-limits.ts';
+import { streamSource } from './stream-source.ts';
 
 export interface RunStartDeps {
   readonly admission: RunAdmission;
@@ -91,8 +92,7 @@ export class RunStarts {
   follow(request: Request, reply: FastifyReply, { admission, headers }: StartedRun, encoder: Encoder, after = 0): void {
     const { streams, eventLog } = this.#deps;
     request.server.noteAnswer(request, 200);
-    const { ownerId, key } = request.principal;
-    const source = { runId: admission.runId, after, ownerId, keyId: key.keyId };
+    const source = streamSource(request, admission.runId, after);
     reply.hijack();
     new RunStream(reply.raw, encoder, streams, eventLog, source).start(headers);
   }

@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { includesRole, type Role } from '@runwire/contract';
 import { type Cell, CellSet } from '@runwire/lib/cells.ts';
 import type { PageTurns } from '@runwire/lib/page-turns.ts';
 import type { RunId } from '../domain/ids.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
-import { type FollowedEvents, Follower, type Sink } from '../eventlog/follow.ts';
+import { Follower, type Sink } from '../eventlog/follow.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
 import type { PageBytes } from './encoders/page-bytes.ts';
+import type { StreamSource } from './stream-source.ts';
 
 export interface StreamBounds {
   readonly pageBytes: number;
@@ -36,10 +38,7 @@ export interface StreamsDeps {
 }
 
 /** A caller that follows a run. */
-export interface OpenReader {
-  readonly runId: RunId;
-  /** The request's key; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
-  readonly keyId: string | null;
+export interface OpenReader extends Pick<StreamSource, 'runId' | 'keyId' | 'role'> {
   /** True while the reader is slower than the run. */
   readonly isBehind: boolean;
   /** Used by `Streams`. Null until the reader is added. */
@@ -119,8 +118,13 @@ export class Streams implements Disposable {
     for (const stream of [...this.#open]) if (runIds.has(stream.runId)) stream.cut();
   }
 
-  cutKeys(keyIds: ReadonlySet<string>): void {
-    for (const stream of [...this.#open]) if (stream.keyId !== null && keyIds.has(stream.keyId)) stream.cut();
+  /** Closes the streams of these keys and sessions, except if `roles` has the role that the stream needs. */
+  cutKeys(keyIds: ReadonlySet<string>, roles: ReadonlyMap<string, Role>): void {
+    for (const stream of [...this.#open]) {
+      if (stream.keyId === null || !keyIds.has(stream.keyId)) continue;
+      const role = roles.get(stream.keyId);
+      if (role === undefined || !includesRole(role, stream.role)) stream.cut();
+    }
   }
 
   keyIds(): string[] {
@@ -145,16 +149,11 @@ function unsentBytes(response: ServerResponse): number {
   return response.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
-/** What a stream reads, and with which key. */
-export interface StreamSource extends FollowedEvents {
-  /** The request's key; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
-  readonly keyId: string | null;
-}
-
 /** One response that follows one run, in one framing. It has no socket while an earlier answer uses the connection. */
 export class RunStream implements Sink, OpenReader {
   readonly runId: RunId;
   readonly keyId: string | null;
+  readonly role: Role;
   readonly #response: ServerResponse;
   readonly #body: ChunkedBody;
   readonly #encoder: Encoder;
@@ -176,6 +175,7 @@ export class RunStream implements Sink, OpenReader {
   constructor(response: ServerResponse, encoder: Encoder, streams: Streams, eventLog: EventLog, source: StreamSource) {
     this.runId = source.runId;
     this.keyId = source.keyId;
+    this.role = source.role;
     this.#response = response;
     this.#body = new ChunkedBody(response);
     this.#encoder = streams.stage(encoder);

@@ -1,5 +1,6 @@
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import { type Kysely, sql } from 'kysely';
+import { GENERATION_WITH_ROLES } from './generation.ts';
 import { raw } from './queries/raw.ts';
 import { NODE_ALIVE } from './schema.ts';
 import type { Store, StoreKind } from './store.ts';
@@ -18,7 +19,7 @@ export const noEarlierNodes: EarlierNodes = { areAlive: () => false };
 /** Indexes that only the version before uses. */
 const INDEXES = ['runs_active_chat', 'runs_active_member', 'runs_finished', 'runs_to_compact'];
 /** Functions whose triggers write for nodes of the version before. */
-const TRIGGERS = ['track_run', 'queue_uncounted_run', 'keep_erased_usage'];
+const TRIGGERS = ['track_run', 'queue_uncounted_run', 'keep_erased_usage', 'follow_owner'];
 
 /** Drops what only nodes of the version before need. Idempotent. */
 export async function dropSuperseded(db: Kysely<never> | Kysely<unknown>, kind: StoreKind): Promise<void> {
@@ -30,16 +31,17 @@ const supersededSql = (kind: StoreKind) => [
   ...(kind === 'postgres' ? TRIGGERS.map((name) => sql`drop function if exists ${sql.ref(name)}() cascade`) : []),
 ];
 
-const REFUSED = 'nodes_generation';
+const REFUSED = 'nodes_generation_roles';
+const isEarlier = sql<boolean>`generation < ${sql.lit(GENERATION_WITH_ROLES)}`;
 
 /**
- * A database with this constraint refuses to register a node of the version before. Such a node may have started while the
+ * A database with this constraint refuses to register a node of an earlier version. Such a node may have started while the
  * first new node migrated, or register again after it was fenced. PostgreSQL refuses the constraint while one is alive.
  */
 const refuse = sql`alter table nodes add constraint ${sql.ref(REFUSED)}
-  check (generation > 0 or dead <> ${sql.lit(NODE_ALIVE)})`;
+  check (not ${isEarlier} or dead <> ${sql.lit(NODE_ALIVE)})`;
 const earlierNode = sql<{ node_id: string }>`select node_id from nodes
-  where generation = 0 and dead = ${sql.lit(NODE_ALIVE)} limit 1`;
+  where ${isEarlier} and dead = ${sql.lit(NODE_ALIVE)} limit 1`;
 
 /** For a migration on PostgreSQL. Returns false if nodes of the version before are alive. */
 export async function refuseEarlierNodes(db: Kysely<unknown>): Promise<boolean> {

@@ -37,6 +37,7 @@ import * as firstToken from './migrations/0038-first-token.ts';
 import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
 import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
+import * as people from './migrations/0044-people.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -79,6 +80,7 @@ const MIGRATIONS = {
   '0039-chats-by-change': chatsByChange,
   '0041-answered-questions': answeredQuestions,
   '0042-unfinished-steps': unfinishedSteps,
+  '0044-people': people,
   '0047-answers-by-time': answersByTime,
 };
 

@@ -5,6 +5,15 @@ import type { FileAccess } from '../domain/file/file-access.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
 import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
 import type { CancelMode, RunStatus } from '../domain/run/run-state.ts';
+import type {
+  ApiKeysTable,
+  OwnersTable,
+  PasswordsTable,
+  PeopleTable,
+  SessionsTable,
+  SetUpLinksTable,
+  SignInFailuresTable,
+} from './account-tables.ts';
 import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
@@ -105,59 +114,6 @@ export interface BlobFolderTable {
   id: number;
   mark: string;
   kind: Generated<FilesKind>;
-}
-
-export interface OwnersTable {
-  owner_id: OwnerId;
-  email: string | null;
-  name_json: string | null;
-  administrator: number;
-  created_at: number;
-}
-
-export interface ApiKeysTable {
-  key_id: string;
-  owner_id: OwnerId;
-  name_json: string;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
-}
-
-export interface PasswordsTable {
-  owner_id: OwnerId;
-  /** In the PHC string format: the algorithm, its parameters, the salt and the hash. */
-  password_hash: string;
-  changed_at: number;
-}
-
-/** The sessions of people who signed in to the console. A session that was ended has no row. */
-export interface SessionsTable {
-  session_id: string;
-  owner_id: OwnerId;
-  /** SHA-256 of the value of the cookie. */
-  secret_hash: string;
-  created_at: number;
-  /** When the session last got a token, to the minute. */
-  used_at: number;
-}
-
-/** The newest set-up link of an owner. A link that was used has no row. */
-export interface SetUpLinksTable {
-  owner_id: OwnerId;
-  /** SHA-256 of the secret in the link. */
-  secret_hash: string;
-  created_at: number;
-  /** Null for the link that the first start prints: it is valid until it is used. */
-  expires_at: number | null;
-}
-
-/** One row for the e-mail and one for the address of each sign-in that failed, or whose password is being checked. */
-export interface SignInFailuresTable {
-  failure_id: string;
-  subject: string;
-  failed_at: number;
 }
 
 export interface IntegrationsTable {
@@ -404,6 +360,7 @@ export interface Schema {
   commit_marks: CommitMarksTable;
   blob_folder: BlobFolderTable;
   owners: OwnersTable;
+  people: PeopleTable;
   api_keys: ApiKeysTable;
   passwords: PasswordsTable;
   sessions: SessionsTable;

@@ -6,6 +6,7 @@ import { usePagedList } from '../../app/paged-list.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState } from '../../ui/feedback.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
@@ -17,7 +18,7 @@ type OpenDialog =
   | { readonly kind: 'created'; readonly key: CreatedApiKey }
   | { readonly kind: 'revoke'; readonly key: ApiKey };
 
-const getName = ({ name, keyId }: ApiKey) => name ?? keyId;
+const getName = ({ name, keyId }: ApiKey) => name ?? keyId ?? '';
 
 function KeyState({ revokedAt, expiresAt }: ApiKey) {
   if (revokedAt !== null) return <Badge tone="bad">revoked</Badge>;
@@ -47,11 +48,12 @@ export function KeysPage() {
       title: 'Expires',
       cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time time={expiresAt} age />),
     },
-    { title: 'Created', cell: ({ createdAt }) => <Time time={createdAt} age /> },
+    { title: 'Created', cell: ({ createdAt }) => (createdAt === null ? <Nothing /> : <Time time={createdAt} age />) },
     {
       title: 'Actions',
       cell: (key) =>
-        key.revokedAt === null && (
+        key.revokedAt === null &&
+        key.keyId !== null && (
           <button
             type="button"
             className="button button-small"
@@ -74,7 +76,7 @@ export function KeysPage() {
         what="API keys"
         list={list}
         columns={columns}
-        rowKey={({ keyId }) => keyId}
+        rowKey={({ keyId }) => keyId ?? ''}
         empty={
           <EmptyState title="No keys yet">
             <p>Create a key, and put it into the environment of your backend.</p>
@@ -99,7 +101,7 @@ export function KeysPage() {
           pendingLabel="Revoking…"
           onClose={close}
           onConfirm={async () => {
-            await api().keys.revoke({ keyId: dialog.key.keyId });
+            await api().keys.revoke({ keyId: dialog.key.keyId ?? '' });
             await refresh();
             notify(`The key ${getName(dialog.key)} is revoked.`);
           }}

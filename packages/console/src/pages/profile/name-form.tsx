@@ -6,7 +6,7 @@ import { Form, TextField } from '../../ui/form.tsx';
 import { notify } from '../../ui/toasts.tsx';
 
 interface NameFormProps {
-  readonly me: Me;
+  readonly me: Pick<Me, 'name' | 'email'>;
 }
 
 export function NameForm({ me }: NameFormProps) {

@@ -16,8 +16,8 @@ export function ProfilePage() {
       {me === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {me !== undefined && (
         <div className="stack-wide profile-parts">
-          <NameForm me={me} />
-          <PasswordForm email={me.email} />
+          <NameForm me={me.person ?? me} />
+          <PasswordForm email={(me.person ?? me).email} />
           <SignOutEverywhere />
         </div>
       )}

@@ -295,11 +295,19 @@ export const scheduleTick = {
 export const apiKey = {
   keyId: 'key_1',
   name: 'backend',
+  role: 'developer',
+  integrations: ['demo'],
+  suffix: 'x7Kq2s',
+  createdBy: { kind: 'person', id: 'own_1', name: 'Ann' },
   createdAt: CREATED_AT,
   expiresAt: null,
   lastUsedAt: null,
   revokedAt: null,
 };
+
+export const keyOfRequest = { keyId: 'key_1', name: 'backend', expiresAt: null, role: 'manager', integrations: null };
+
+export const person = { personId: 'per_1', email: 'bo@example.com', name: 'Bo', role: 'operator' };
 
 export const owner = {
   ownerId: 'own_1',

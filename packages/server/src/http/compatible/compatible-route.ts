@@ -7,6 +7,7 @@ import type { CompatibleSettings, SettingsByIntegration } from '../../accounts/c
 import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { NO_FILES } from '../body/inline-files.ts';
+import { requireRoleEntry } from '../check-role.ts';
 import type { CompatibleApi } from './compatible-api.ts';
 import type { PartRules } from './message-parts.ts';
 
@@ -57,7 +58,7 @@ export function ignoredHeader(ignored: ReadonlySet<string>): Record<string, stri
 }
 
 /**
- * Registers an operation of a compatible API. It is checked like an operation of our own: key, query, client token,
+ * Registers an operation of a compatible API. It is checked like an operation of our own: key, role, query, client token,
  * owner. It is not described in OpenAPI, and its body has no schema: the API's request reader checks it.
  */
 export function compatibleRoute(
@@ -79,6 +80,7 @@ export function compatibleRoute(
     ...(clientToken === undefined ? {} : { clientToken }),
     ...(query === undefined ? {} : { query }),
   };
+  requireRoleEntry(operation);
   app.compatibleOperations.push(operation);
   app.route({
     method,

@@ -3,6 +3,7 @@ import type { RunId } from '../../domain/ids.ts';
 import { corsHeaders } from '../cors.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { RunStream } from '../run-stream.ts';
+import { streamSource } from '../stream-source.ts';
 import type { CompatibleDeps } from './compatible-deps.ts';
 import type { CompatibleCall } from './compatible-route.ts';
 
@@ -16,8 +17,7 @@ export function followRun(
   streamLimits.add(request, reply.raw);
   request.server.noteAnswer(request, 200);
   reply.hijack();
-  const { ownerId, key } = request.principal;
-  const source = { runId, after: 0, ownerId, keyId: key.keyId };
+  const source = streamSource(request, runId, 0);
   new RunStream(reply.raw, encoder, streams, eventLog, source).start({
     ...corsHeaders(request.clientToken, request),
     [headerNames.requestId]: request.id,

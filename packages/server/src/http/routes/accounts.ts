@@ -6,6 +6,7 @@ import type { Integrations } from '../../accounts/integrations.ts';
 import type { Keys } from '../../accounts/keys.ts';
 import type { Members } from '../../accounts/members.ts';
 import type { Owners } from '../../accounts/owners.ts';
+import type { People } from '../../accounts/people.ts';
 import { setUpUrl } from '../../accounts/set-up-links.ts';
 import type { Principal } from '../../domain/account/principal.ts';
 import { iso } from '../../domain/time.ts';
@@ -21,12 +22,13 @@ export interface AccountRoutesDeps {
   readonly clientTokens: ClientTokens;
   readonly keys: Keys;
   readonly owners: Owners;
+  readonly people: People;
   /** Scheme, host and path by which callers reach this server. Null: those of each request. */
   readonly publicUrl: string | null;
 }
 
 export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
-  const { integrations, members, erasures, adjustments, clientTokens, keys, owners, publicUrl } = deps;
+  const { integrations, members, erasures, adjustments, clientTokens, keys, owners, people, publicUrl } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
     reply.code(201).send(await integrations.create(request.principal, request.body)),
@@ -113,11 +115,35 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
 
   route(app, operations.getMe, async ({ principal }) => meJson(principal));
 
-  route(app, operations.updateMe, async ({ principal, body }) =>
-    meJson({ ...principal, ...(await owners.update(principal, body)) }),
+  route(app, operations.updateMe, async ({ principal, body }) => meJson(await people.updateSelf(principal, body)));
+
+  route(app, operations.createPerson, async (request, reply) => {
+    const base = callersBase(request, publicUrl);
+    const { setUpSecret, ...person } = await people.create(request.principal, request.body);
+    return reply.code(201).send({ ...person, setupLink: setUpUrl(base, setUpSecret) });
+  });
+
+  route(app, operations.listPeople, async (request) => people.list(request.principal, request.query));
+
+  route(app, operations.getPerson, async (request) => people.get(request.principal, request.params.personId));
+
+  route(app, operations.updatePerson, async (request) =>
+    people.update(request.principal, request.params.personId, request.body),
   );
+
+  route(app, operations.deletePerson, async (request, reply) => {
+    await people.delete(request.principal, request.params.personId);
+    return reply.code(204).send();
+  });
 }
 
-function meJson({ ownerId, email, name, administrator, key }: Principal) {
-  return { ownerId, email, name, administrator, key: { ...key, expiresAt: iso(key.expiresAt) } };
+function meJson({ ownerId, email, name, administrator, person, role, integrations, key }: Principal) {
+  return {
+    ownerId,
+    email,
+    name,
+    administrator,
+    person: person === null ? null : { ...person, role },
+    key: { ...key, expiresAt: iso(key.expiresAt), role, integrations },
+  };
 }

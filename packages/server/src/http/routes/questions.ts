@@ -26,7 +26,9 @@ const CHAT_RULES = { ...OWN_CHAT_RULES, mustExist: true, answersAll: true };
 export function questionRoutes(app: FastifyInstance, deps: QuestionRoutesDeps): void {
   const { questions, starts, runReads, limits, fetchAllow } = deps;
 
-  route(app, operations.listQuestions, async (request) => questions.list(ownersQuery(request)));
+  route(app, operations.listQuestions, async (request) =>
+    questions.list({ ...ownersQuery(request), integrations: request.principal.integrations }),
+  );
 
   /** Reads the answers as `POST /get_completion_v2` does. */
   const read = (request: RequestOf<typeof operations.answerQuestions>) => {

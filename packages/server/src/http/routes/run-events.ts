@@ -12,6 +12,7 @@ import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 import type { StreamLimits } from '../stream-limits.ts';
+import { streamSource } from '../stream-source.ts';
 
 export interface RunEventsDeps {
   readonly runReads: RunReads;
@@ -44,8 +45,7 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     app.noteAnswer(request, 200);
     reply.hijack();
     const runId = run.run_id;
-    const { ownerId, key } = request.principal;
-    const source = { runId, after, ownerId, keyId: key.keyId };
+    const source = streamSource(request, runId, after);
     const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, source);
     stream.start({
       ...corsHeaders(request.clientToken, request),

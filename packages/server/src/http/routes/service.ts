@@ -2,6 +2,7 @@ import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
+import { reaches } from '../../domain/account/role-refusals.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -26,8 +27,10 @@ export interface ServiceRoutesDeps {
   readonly agencies: Agencies;
   /** The MCP servers of an agency. */
   readonly mcpStates: (agency: string) => readonly McpState[];
-  /** Returns null if the run does not exist. */
-  readonly runOwner: (runId: string) => Promise<string | null>;
+  /** Resolves to undefined if the run does not exist. */
+  readonly findRun: (
+    runId: string,
+  ) => Promise<{ readonly owner_id: string; readonly integration_id: string } | undefined>;
   /** Rejects, or returns what is missing, while the server cannot accept requests. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
@@ -39,14 +42,17 @@ export interface ServiceRoutesDeps {
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, mcpStates, runOwner, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
+  const { agencies, mcpStates, findRun, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
 
   route(app, operations.listAgencies, async ({ principal, query }) => {
     // Agencies have no time of creation. The agency that was loaded last is first.
     const listed = agencies.list().toReversed();
     const start = decodeCursor(query.cursor)?.createdAt ?? 0;
     const limit = query.limit ?? 50;
-    const isOwnRun: IsOwnRun = async (runId) => (await runOwner(runId)) === principal.ownerId;
+    const isOwnRun: IsOwnRun = async (runId) => {
+      const run = await findRun(runId);
+      return run?.owner_id === principal.ownerId && reaches(principal, run.integration_id);
+    };
     const shown = listed.slice(start, start + limit + 1).map(async (agency, index) => ({
       place: start + index,
       agency: {

@@ -84,7 +84,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     const superseded = () =>
       ask(`select relname as name from pg_class where relname in ('runs_active_chat', 'runs_finished')
         union all select proname from pg_proc
-        where proname in ('track_run', 'queue_uncounted_run', 'keep_erased_usage') order by 1`);
+        where proname in ('track_run', 'queue_uncounted_run', 'keep_erased_usage', 'follow_owner') order by 1`);
     await migrate(db, 'postgres', { upTo: '0023-members-by-row' });
     await ask(oldNode('old'));
     await ask(oldRun('r1', 'c1'));
@@ -101,7 +101,7 @@ test('nodes of the version before keep the active runs right until they end', { 
     await ask(`update runs set status = 'failed', completed_at = 9 where run_id = 'r1'`);
     assert.deepEqual(await active(), [{ run_id: 'r2', node_id: 'other', held: 7 }]);
     assert.deepEqual(await ask('select run_id, status from unsuccessful_runs'), [{ run_id: 'r1', status: 'failed' }]);
-    assert.equal((await superseded()).length, 5);
+    assert.equal((await superseded()).length, 6);
     // An end that the rollups miss is queued, and an erasure keeps columns that the earlier version does not know.
     assert.deepEqual(await ask('select run_id, integration_id from uncounted_runs'), [
       { run_id: 'r1', integration_id: newIntegrationId('i') },
@@ -117,6 +117,15 @@ test('nodes of the version before keep the active runs right until they end', { 
     assert.deepEqual(await ask('select consumer_id, tokens::int, ended_runs::int, input_tokens::int from usage_days'), [
       { consumer_id: 'erased_1', tokens: 2, ended_runs: 4, input_tokens: 7 },
     ]);
+
+    // The first person of an owner is what the version before writes of the owner.
+    const people = () => ask('select person_id, owner_id, email, role from people');
+    await ask(`insert into owners (owner_id, email, administrator, created_at) values ('o1', null, 0, 1)`);
+    await ask(`update owners set email = 'ann@example.com' where owner_id = 'o1'`);
+    const ann = { person_id: 'o1', owner_id: 'o1', email: 'ann@example.com', role: 'manager' };
+    assert.deepEqual(await people(), [ann]);
+    await ask(`delete from owners where owner_id = 'o1'`);
+    assert.deepEqual(await people(), []);
 
     await using store = await postgresStore(database.url);
     await using watch = new EarlierNodesWatch(store, 3_600_000, (error) => assert.fail(error as Error));
@@ -146,6 +155,8 @@ test('nodes of the version before keep the active runs right until they end', { 
 
     // A node that was fenced, or that started while the first new node migrated.
     await assert.rejects(ask(oldNode('late')), { code: '23514' });
+    const withoutRoles = oldNode('late').replace('started_at)', 'started_at, generation)').replace(', 1)', ', 1, 3)');
+    await assert.rejects(ask(withoutRoles), { code: '23514' });
 
     // Nothing else keeps a run's end from an update in place.
     await store.transact('account', async (tx) => {

@@ -51,18 +51,11 @@ export const firstOwner = statement('first owner', (db, _: Record<string, never>
   db.selectFrom('owners').selectAll().where('administrator', '=', 1).limit(1),
 );
 
-export const ownerByEmail = statement('owner by email', (db, p: { email: string }) =>
-  db.selectFrom('owners').selectAll().where('email', '=', p.email),
-);
-
+/** Sets what an owner has in common with its first person, for nodes of the version before. */
 export const updateOwner = statement(
   'update owner',
   (db, p: { ownerId: OwnerId; email: string | null; nameJson: string | null }) =>
     db.updateTable('owners').set({ email: p.email, name_json: p.nameJson }).where('owner_id', '=', p.ownerId),
-);
-
-export const setOwnerEmail = statement('set owner email', (db, p: { ownerId: OwnerId; email: string }) =>
-  db.updateTable('owners').set({ email: p.email }).where('owner_id', '=', p.ownerId),
 );
 
 export const deleteOwner = statement('delete owner', (db, p: { ownerId: OwnerId }) =>
@@ -76,6 +69,10 @@ export const insertKey = insertInto('api_keys', [
   'key_id',
   'owner_id',
   'name_json',
+  'role',
+  'integrations_json',
+  'creator_id',
+  'creator_json',
   'created_at',
   'expires_at',
   { last_used_at: null, revoked_at: null },
@@ -94,18 +91,21 @@ export const revokeKey = statement('revoke key', (db, p: { keyId: string; now: n
   db.updateTable('api_keys').set({ revoked_at: p.now }).where('key_id', '=', p.keyId).where('revoked_at', 'is', null),
 );
 
-export const usableKeys = statement('usable keys', (db, p: { ownerId: OwnerId; now: number }) =>
+/** Keys that may do everything of the owner. */
+export const usableManagerKeys = statement('usable manager keys', (db, p: { ownerId: OwnerId; now: number }) =>
   db
     .selectFrom('api_keys')
     .select('key_id')
     .where('owner_id', '=', p.ownerId)
+    .where('role', '=', 'manager')
+    .where('integrations_json', 'is', null)
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
 /** Returns those of these keys that were not revoked. */
 export const unrevokedAmong = (keyIds: readonly string[]) => (db: Db) =>
-  db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is', null);
+  db.selectFrom('api_keys').select(['key_id', 'role']).where('key_id', 'in', keyIds).where('revoked_at', 'is', null);
 
 export const deleteOwnerKeys = statement('delete keys of', (db, p: { ownerId: OwnerId }) =>
   db.deleteFrom('api_keys').where('owner_id', '=', p.ownerId),
@@ -115,8 +115,18 @@ export const touchKey = statement('touch key', (db, p: { keyId: string; now: num
   db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
 );
 
-export const listKeys = (ownerId: OwnerId, page: Page) => (db: Db) =>
-  getPage(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
+/** `creatorId` is null for the keys of all creators. */
+export const listKeys = (ownerId: OwnerId, creatorId: string | null, page: Page) => (db: Db) =>
+  getPage(
+    db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('owner_id', '=', ownerId)
+      .$if(creatorId !== null, (keys) => keys.where('creator_id', '=', creatorId)),
+    page,
+    'created_at',
+    'key_id',
+  );
 
 /** What an owner can set. */
 const INTEGRATION_COLUMNS = [
@@ -238,9 +248,15 @@ export const findAnyIntegration = statement('any integration of', (db, p: { owne
     .limit(1),
 );
 
-export const listIntegrations = (ownerId: OwnerId, page: Page) => (db: Db) =>
+/** `among` is null for all integrations of the owner. */
+export const listIntegrations = (ownerId: OwnerId, among: readonly string[] | null, page: Page) => (db: Db) =>
   getPage(
-    db.selectFrom('integrations').selectAll().where('owner_id', '=', ownerId).where('deleted_at', 'is', null),
+    db
+      .selectFrom('integrations')
+      .selectAll()
+      .where('owner_id', '=', ownerId)
+      .where('deleted_at', 'is', null)
+      .$if(among !== null, (all) => all.where('integration_id', 'in', among as readonly IntegrationId[])),
     page,
     'created_at',
     'sort_key',

@@ -41,7 +41,8 @@ const runs = (filter: Partial<RunFilter>) =>
 const members = (filter: Partial<MemberFilter>) =>
   memberSizes({ integrationId: newIntegrationId('demo'), start: null, ...page, ...filter });
 
-const questions = (state: QuestionState) => questionSizes('own_1' as OwnerId, state, page);
+const questions = (state: QuestionState) =>
+  questionSizes({ ownerId: 'own_1' as OwnerId, integrations: null }, state, page);
 
 /** The lists with the part of their plan that reads the filter's index. SQLite plans without statistics. */
 const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][] = [

@@ -181,7 +181,7 @@ export const ownerOfRun = statement('owner of run', (db, p: { runId: string }) =
   db
     .selectFrom('runs')
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
-    .select('integrations.owner_id')
+    .select(['integrations.owner_id', 'integrations.integration_id'])
     .where('runs.run_id', '=', soughtId<RunId>(p.runId)),
 );
 

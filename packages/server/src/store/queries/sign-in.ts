@@ -1,34 +1,46 @@
-import type { OwnerId } from '../../domain/ids.ts';
+import type { Kysely } from 'kysely';
+import type { OwnerId, PersonId } from '../../domain/ids.ts';
+import type { Schema } from '../schema.ts';
 import { insertInto, type RowOf, sameAs, statement } from '../statement.ts';
 
-type Db = Parameters<(typeof sessionById)['build']>[0];
+type Db = Kysely<Schema>;
 
-/** Returns no row if the owner has no password. */
+/** Returns no row if the person has no password. */
 export const passwordByEmail = statement('password by email', (db, p: { email: string }) =>
   db
     .selectFrom('passwords')
-    .innerJoin('owners', 'owners.owner_id', 'passwords.owner_id')
-    .select(['passwords.owner_id', 'passwords.password_hash'])
-    .where('owners.email', '=', p.email),
+    .innerJoin('people', 'people.person_id', 'passwords.owner_id')
+    .select(['people.person_id', 'passwords.password_hash'])
+    .where('people.email', '=', p.email),
 );
 
-export const getPassword = statement('password of', (db, p: { ownerId: OwnerId }) =>
-  db.selectFrom('passwords').select('password_hash').where('owner_id', '=', p.ownerId),
+export const getPassword = statement('password of', (db, p: { personId: PersonId }) =>
+  db.selectFrom('passwords').select('password_hash').where('owner_id', '=', p.personId),
+);
+
+/** Returns a row if a person of the owner has a password. */
+export const anyPassword = statement('any password of', (db, p: { ownerId: OwnerId }) =>
+  db
+    .selectFrom('passwords')
+    .innerJoin('people', 'people.person_id', 'passwords.owner_id')
+    .select('people.person_id')
+    .where('people.owner_id', '=', p.ownerId)
+    .limit(1),
 );
 
 export const putPassword = statement(
   'put password',
-  (db, p: { ownerId: OwnerId; passwordHash: string; now: number }) => {
+  (db, p: { personId: PersonId; passwordHash: string; now: number }) => {
     const values = { password_hash: p.passwordHash, changed_at: p.now };
     return db
       .insertInto('passwords')
-      .values({ owner_id: p.ownerId, ...values })
+      .values({ owner_id: p.personId, ...values })
       .onConflict((c) => c.column('owner_id').doUpdateSet(values));
   },
 );
 
-export const deletePassword = statement('delete password', (db, p: { ownerId: OwnerId }) =>
-  db.deleteFrom('passwords').where('owner_id', '=', p.ownerId),
+export const deletePassword = statement('delete password', (db, p: { personId: PersonId }) =>
+  db.deleteFrom('passwords').where('owner_id', '=', p.personId),
 );
 
 export const insertSession = insertInto('sessions', [
@@ -39,12 +51,20 @@ export const insertSession = insertInto('sessions', [
   { used_at: sameAs('created_at') },
 ]);
 
+/** Sessions with their people: a session of a person who was removed is not found. */
+const selectSessions = (db: Db) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.person_id', 'sessions.owner_id')
+    .select(['session_id', 'sessions.created_at', 'used_at'])
+    .select(['person_id', 'people.owner_id', 'email', 'name_json', 'role']);
+
 export const sessionById = statement('session by id', (db, p: { sessionId: string }) =>
-  db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
+  selectSessions(db).where('session_id', '=', p.sessionId),
 );
 
 export const sessionBySecret = statement('session by secret', (db, p: { secretHash: string }) =>
-  db.selectFrom('sessions').selectAll().where('secret_hash', '=', p.secretHash),
+  selectSessions(db).where('secret_hash', '=', p.secretHash),
 );
 export type SessionRow = RowOf<typeof sessionById>;
 
@@ -57,14 +77,14 @@ export const deleteSession = statement('delete session', (db, p: { sessionId: st
   db.deleteFrom('sessions').where('session_id', '=', p.sessionId),
 );
 
-/** Ends the sessions of an owner except one. No session has an empty id. */
-export const deleteOtherSessions = statement('delete sessions of', (db, p: { ownerId: OwnerId; exceptId: string }) =>
-  db.deleteFrom('sessions').where('owner_id', '=', p.ownerId).where('session_id', '!=', p.exceptId),
+/** Ends the sessions of a person except one. No session has an empty id. */
+export const deleteOtherSessions = statement('delete sessions of', (db, p: { personId: PersonId; exceptId: string }) =>
+  db.deleteFrom('sessions').where('owner_id', '=', p.personId).where('session_id', '!=', p.exceptId),
 );
 
 /** Returns those of these sessions that have not ended. */
 export const sessionsAmong = (sessionIds: readonly string[]) => (db: Db) =>
-  db.selectFrom('sessions').selectAll().where('session_id', 'in', sessionIds);
+  selectSessions(db).where('session_id', 'in', sessionIds);
 
 export const deleteOldSessions = statement(
   'delete old sessions',
@@ -74,28 +94,32 @@ export const deleteOldSessions = statement(
       .where((eb) => eb.or([eb('created_at', '<=', p.createdBefore), eb('used_at', '<=', p.usedBefore)])),
 );
 
-/** A new link replaces the same owner's earlier link. */
+/** A new link replaces the same person's earlier link. */
 export const putSetUpLink = statement(
   'put set-up link',
-  (db, p: { ownerId: OwnerId; secretHash: string; now: number; expiresAt: number | null }) => {
+  (db, p: { personId: PersonId; secretHash: string; now: number; expiresAt: number | null }) => {
     const values = { secret_hash: p.secretHash, created_at: p.now, expires_at: p.expiresAt };
     return db
       .insertInto('set_up_links')
-      .values({ owner_id: p.ownerId, ...values })
+      .values({ owner_id: p.personId, ...values })
       .onConflict((c) => c.column('owner_id').doUpdateSet(values));
   },
 );
 
-export const getSetUpLink = statement('set-up link of', (db, p: { ownerId: OwnerId }) =>
-  db.selectFrom('set_up_links').selectAll().where('owner_id', '=', p.ownerId),
+export const getSetUpLink = statement('set-up link of', (db, p: { personId: PersonId }) =>
+  db.selectFrom('set_up_links').selectAll().where('owner_id', '=', p.personId),
 );
 
 export const setUpLinkBySecret = statement('set-up link by secret', (db, p: { secretHash: string }) =>
-  db.selectFrom('set_up_links').selectAll().where('secret_hash', '=', p.secretHash),
+  db
+    .selectFrom('set_up_links')
+    .innerJoin('people', 'people.person_id', 'set_up_links.owner_id')
+    .select(['person_id', 'people.owner_id', 'name_json', 'role', 'expires_at'])
+    .where('secret_hash', '=', p.secretHash),
 );
 
-export const deleteSetUpLink = statement('delete set-up link', (db, p: { ownerId: OwnerId }) =>
-  db.deleteFrom('set_up_links').where('owner_id', '=', p.ownerId),
+export const deleteSetUpLink = statement('delete set-up link', (db, p: { personId: PersonId }) =>
+  db.deleteFrom('set_up_links').where('owner_id', '=', p.personId),
 );
 
 export const deleteOldLinks = statement('delete old links', (db, p: { now: number }) =>

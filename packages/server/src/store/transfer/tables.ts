@@ -7,6 +7,7 @@ export const COPIED_TABLES = [
   // The state of a node decides how its unfinished runs are taken over.
   'nodes',
   'owners',
+  'people',
   'api_keys',
   'passwords',
   'sessions',

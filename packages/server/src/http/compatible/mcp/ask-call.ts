@@ -4,6 +4,7 @@ import { isCallerId, type RunId } from '../../../domain/ids.ts';
 import { Refusal } from '../../../domain/refusal.ts';
 import { NO_EXTRAS } from '../../../domain/run/run-extras.ts';
 import { cancelRun } from '../../../runs/cancel-run.ts';
+import { streamSource } from '../../stream-source.ts';
 import type { CompatibleDeps } from '../compatible-deps.ts';
 import type { CompatibleCall } from '../compatible-route.ts';
 import { headerConsumer, headerContext } from '../compatible-starts.ts';
@@ -97,8 +98,7 @@ export class AskCall {
       compared: { api: 'mcp', tool: name, message, chatId, files: paths },
     });
     const { runId } = started.admission;
-    const { ownerId, key: apiKey } = request.principal;
-    const source = { runId, after: 0, ownerId, keyId: apiKey.keyId };
+    const source = streamSource(request, runId, 0);
     this.headers = started.headers;
     this.#runId = runId;
     this.#reader = new RunReader(this.#deps.eventLog, this.#deps.streams, source, params.onNews);

@@ -1,9 +1,11 @@
+import type { Role } from '@runwire/contract';
 import type { Cell } from '@runwire/lib/cells.ts';
 import type { RunId } from '../../../domain/ids.ts';
 import { lastFrameId, type RunEvent } from '../../../domain/run/events.ts';
 import type { EventLog } from '../../../eventlog/event-log.ts';
 import { Follower, type Sink } from '../../../eventlog/follow.ts';
-import type { OpenReader, StreamSource, Streams } from '../../run-stream.ts';
+import type { OpenReader, Streams } from '../../run-stream.ts';
+import type { StreamSource } from '../../stream-source.ts';
 
 export type EndOfRun = Extract<RunEvent, { readonly type: 'messages' }>;
 
@@ -19,6 +21,7 @@ export interface RunNews {
 export class RunReader implements Sink, OpenReader {
   readonly runId: RunId;
   readonly keyId: string | null;
+  readonly role: Role;
   readonly isBehind = false;
   cell: Cell<OpenReader> | null = null;
   /** Resolves to null if the connection must break: another node continues the run, or the key was revoked. */
@@ -42,6 +45,7 @@ export class RunReader implements Sink, OpenReader {
     const { promise, resolve } = Promise.withResolvers<EndOfRun | null>();
     this.runId = source.runId;
     this.keyId = source.keyId;
+    this.role = source.role;
     this.end = promise;
     this.#resolve = resolve;
     this.#onNews = onNews;
