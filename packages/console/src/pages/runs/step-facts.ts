@@ -7,7 +7,7 @@ export function toFacts({ model, usage, firstTokenMs, tries, attempt }: Step): s
   return [
     ...(model === null ? [] : [shorten(model, 40)]),
     ...(usage === null ? [] : [formatCount(usage.total_tokens, 'token')]),
-    ...(firstTokenMs === null ? [] : [`first output after ${formatDuration(firstTokenMs)}`]),
+    ...(firstTokenMs === null ? [] : [`first after ${formatDuration(firstTokenMs)}`]),
     ...(tries > 1 ? [`${tries} tries`] : []),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),
   ].join(', ');
