@@ -188,6 +188,6 @@ export const getStepPrompt = operation({
     runId: text('Identifier of the run.'),
     step: Type.Integer({ minimum: 1, maximum: 1e9, description: 'Number of a step whose `kind` is `model`.' }),
   }),
-  example: { params: { ...runExample, step: '1' }, status: 200, answer: json(stepPrompt) },
+  example: { params: { ...runExample, step: 1 }, status: 200, answer: json(stepPrompt) },
   responses: { 200: { description: 'The prompt.', schema: ref(StepPrompt) }, ...integrationRefusals() },
 });

@@ -1,4 +1,3 @@
-import type { ModelSettings, Reasoning } from '@runwire/agency';
 import type {
   AgencyLimits,
   InstructionTexts,
@@ -18,8 +17,8 @@ export interface AgentDefinition {
   readonly fallback: readonly string[];
   /** The windows for models that the agency brings as objects. */
   readonly ownWindows: Readonly<Record<string, number | null>>;
-  readonly settings: ModelSettings;
-  readonly reasoning: Reasoning | null;
+  readonly settings: LoadedAgent['settings'];
+  readonly reasoning: NonNullable<LoadedAgent['reasoning']> | null;
   readonly webSearch: boolean;
   /** Its tools without flows, and without MCP tools, which belong to no version. */
   readonly tools: readonly ModelTool[];
