@@ -69,7 +69,9 @@ function Value({ name, value, depth }: ValueProps) {
         {members.slice(0, MAX_MEMBERS).map(([key, member]) => (
           <Value key={key} name={key} value={member} depth={depth + 1} />
         ))}
-        {members.length > MAX_MEMBERS && <p className="code-note">The rest is not shown. Copy the text to get all of it.</p>}
+        {members.length > MAX_MEMBERS && (
+          <p className="code-note">The rest is not shown. Copy the text to get all of it.</p>
+        )}
       </div>
     </details>
   );

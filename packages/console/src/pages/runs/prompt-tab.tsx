@@ -27,8 +27,8 @@ export function PromptTab({ integration, runId, step }: PromptTabProps) {
       <h2 className="visually-hidden">Prompt</h2>
       {!exact && (
         <p className="notice notice-warn">
-          This prompt was rebuilt and can differ from what was sent: the agency was changed or uses code, `user_context`, MCP
-          servers or tools of the request.
+          This prompt was rebuilt and can differ from what was sent: the agency was changed or uses code,
+          `user_context`, MCP servers or tools of the request.
         </p>
       )}
       {step.usage !== null && step.usage.cached_tokens > 0 && (
@@ -124,7 +124,11 @@ function PromptItem({ item, isCached }: { readonly item: object; readonly isCach
         )}
         {isCached && <Badge>cached</Badge>}
       </p>
-      {json === undefined ? <LongText text={text} maxShown={4000} /> : <JsonView text={json} label={title} isRepeated />}
+      {json === undefined ? (
+        <LongText text={text} maxShown={4000} />
+      ) : (
+        <JsonView text={json} label={title} isRepeated />
+      )}
       {attachments.map((one, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the attachments of a prompt never change.
         <p className="small muted" key={index}>

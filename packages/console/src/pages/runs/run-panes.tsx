@@ -84,9 +84,7 @@ export function RunPanes({ run, steps }: RunPanesProps) {
                   {
                     id: 'prompt',
                     title: 'Prompt',
-                    content: (
-                      <PromptTab integration={run.apiIntegrationId} runId={run.runId} step={chosen.step} />
-                    ),
+                    content: <PromptTab integration={run.apiIntegrationId} runId={run.runId} step={chosen.step} />,
                   },
                 ]
               : []),

@@ -99,7 +99,13 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
           />
         ))}
         {running.map((step) => (
-          <CurrentRow key={step.eventId} step={step} startMs={startOfCurrent(step, run, steps)} span={span} whole={whole} />
+          <CurrentRow
+            key={step.eventId}
+            step={step}
+            startMs={startOfCurrent(step, run, steps)}
+            span={span}
+            whole={whole}
+          />
         ))}
       </ol>
       <p className="small muted" role="status">
