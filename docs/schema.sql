@@ -97,6 +97,31 @@ CREATE TABLE "attachments" (
 CREATE INDEX "attachments_blob" on "attachments" ("blob_key");
 CREATE INDEX "attachments_without_copy" on "attachments" ("chat_key") where url is not null and blob_key is null;
 
+CREATE TABLE "audit_events" (
+  "event_id" text not null primary key,
+  "owner_id" text not null,
+  "at" bigint not null,
+  "actor_kind" text not null,
+  "actor_id" text,
+  "actor_name_json" text,
+  "operation" text not null,
+  "target_kind" text not null,
+  "target_id" text not null,
+  "changes_json" text,
+  "request_id" text,
+  "address" text,
+  "integration_id" text,
+  "consumer_id" text,
+  "path" text
+);
+CREATE INDEX "audit_actor" on "audit_events" ("owner_id", "actor_id", "at", "event_id");
+CREATE INDEX "audit_age" on "audit_events" ("at");
+CREATE INDEX "audit_list" on "audit_events" ("owner_id", "at", "event_id");
+CREATE INDEX "audit_member" on "audit_events" ("integration_id", "consumer_id") where consumer_id is not null;
+CREATE INDEX "audit_operation" on "audit_events" ("owner_id", "operation", "at", "event_id");
+CREATE INDEX "audit_path" on "audit_events" ("integration_id", "path") where path is not null;
+CREATE INDEX "audit_target" on "audit_events" ("owner_id", "target_kind", "target_id", "at", "event_id");
+
 CREATE TABLE "blob_folder" (
   "id" integer primary key,
   "mark" text not null,
@@ -796,6 +821,32 @@ create table "attachments" (
 );
 CREATE INDEX attachments_blob ON attachments USING btree (blob_key);
 CREATE INDEX attachments_without_copy ON attachments USING btree (chat_key) WHERE ((url IS NOT NULL) AND (blob_key IS NULL));
+
+create table "audit_events" (
+  event_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  at bigint not null,
+  actor_kind text collate "C" not null,
+  actor_id text collate "C",
+  actor_name_json text collate "C",
+  operation text collate "C" not null,
+  target_kind text collate "C" not null,
+  target_id text collate "C" not null,
+  changes_json text collate "C",
+  request_id text collate "C",
+  address text collate "C",
+  integration_id text collate "C",
+  consumer_id text collate "C",
+  path text collate "C",
+  constraint audit_events_pkey PRIMARY KEY (event_id)
+);
+CREATE INDEX audit_actor ON audit_events USING btree (owner_id, actor_id, at, event_id);
+CREATE INDEX audit_age ON audit_events USING btree (at);
+CREATE INDEX audit_list ON audit_events USING btree (owner_id, at, event_id);
+CREATE INDEX audit_member ON audit_events USING btree (integration_id, consumer_id) WHERE (consumer_id IS NOT NULL);
+CREATE INDEX audit_operation ON audit_events USING btree (owner_id, operation, at, event_id);
+CREATE INDEX audit_path ON audit_events USING btree (integration_id, path) WHERE (path IS NOT NULL);
+CREATE INDEX audit_target ON audit_events USING btree (owner_id, target_kind, target_id, at, event_id);
 
 create table "blob_folder" (
   id integer not null,

@@ -452,6 +452,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-refused': /images of refused requests: expected 0, found/,
     },
   },
+  roles: {
+    minutes: 4,
+    faults: { 'role-from-token': /^changes: the role viewer: / },
+  },
+  audit: {
+    minutes: 3,
+    faults: { 'audit-after-commit': /events: expected 1, found 0/ },
+  },
   ...COMPATIBLE_PROMISES,
   ...EVENT_PROMISES,
 };

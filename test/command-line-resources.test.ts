@@ -130,6 +130,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
       ['members', 'erasure', 'bob', '--json'],
       ['people', 'invite', 'bo@example.com', '--role', 'viewer', '--json'],
       ['people', 'list'],
+      ['audit', '--operation', 'createPerson'],
     );
   assert.deepEqual(created, [0, 'plan\n', '']);
   assert.deepEqual([forked?.[1], dropped?.[2]], ['copy\n', 'The chat copy is deleted.\n']);
@@ -147,7 +148,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   assert.ok(JSON.parse(records?.[1] ?? '').some((record: { runId: string }) => record.runId === runId));
   assert.match(csv?.[1] ?? '', new RegExp(runId));
   assert.deepEqual(gone, [0, '', 'The chat plan is deleted.\n']);
-  const [yan, owners, deleted, me, shown, nodes, metrics, adjustments, erased, erasure, bo, people] = rest;
+  const [yan, owners, deleted, me, shown, nodes, metrics, adjustments, erased, erasure, bo, people, audit] = rest;
   assert.match(JSON.parse(yan?.[1] ?? '').setupLink, /#set_up=/);
   assert.equal(JSON.parse(owners?.[1] ?? '').length, 3);
   assert.deepEqual(deleted, [0, '', `The owner ${owner.ownerId} is deleted.\n`]);
@@ -160,6 +161,7 @@ test('chats, messages, steps, records, owners, me and nodes', async () => {
   assert.match(JSON.parse(erasure?.[1] ?? '').status, /^eras/);
   assert.deepEqual([JSON.parse(bo?.[1] ?? '').role, JSON.parse(bo?.[1] ?? '').state], ['viewer', 'invited']);
   assert.match(people?.[1] ?? '', /^PERSON +E-MAIL +ROLE .*\nper_\S+ +bo@example\.com +viewer +invited/);
+  assert.match(audit?.[1] ?? '', /^TIME +ACTOR .*\n\S+ \S+ +\S+ +createPerson +person:per_/);
 });
 
 test('bin/runwire runs in any folder, by a link, and names what is missing', async (t) => {

@@ -104,7 +104,7 @@ test('it describes every operation that there is, and no other', (t) => {
       ),
   );
   for (const path of around)
-    assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|people|questions|me)\b/);
+    assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|audit|people|questions|me)\b/);
   for (const path of around.filter((one) => /runs|chats|chat_status|members|usage/.test(one))) {
     assert.match(path, /^\/v2\/integrations\/\{apiIntegrationId\}\//);
   }

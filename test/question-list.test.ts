@@ -160,6 +160,17 @@ function tests(store: StoreName): void {
     const { at } = answeredBy;
     assert.match(at, ISO_TIME);
     assert.deepEqual(answeredBy, { kind: 'key', id: keyId, name, at });
+    const audited = (await owner.api.get('/v2/audit?operation=answerQuestions')).body.items;
+    const [{ actor, target, changes }] = audited;
+    assert.deepEqual(
+      [audited.length, actor, target, changes],
+      [
+        1,
+        { kind: 'key', id: keyId, name },
+        `question:${questionId}`,
+        { [questionId]: { before: null, after: 'approved' } },
+      ],
+    );
   });
 
   test('answers are refused if they do not name exactly the open questions', async (t) => {

@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import { operations } from '@runwire/contract/schemas';
 import { Keys } from '@runwire/server/src/accounts/keys.ts';
 import { People } from '@runwire/server/src/accounts/people.ts';
+import { notAudited } from '@runwire/server/src/audit/audit.ts';
 import { type ApiClient, STORES, type StoreName, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { ConsolePage } from './support/console-page.ts';
@@ -255,10 +256,10 @@ test('restricted people and keys are refused while a node of an earlier version 
   const keys = new Keys({ earlierNodes } as unknown as ConstructorParameters<typeof Keys>[0]);
   const people = new People(undefined as never, undefined as never, earlierNodes);
   for (const refusedOne of [
-    keys.create(principal, { role: 'viewer' }),
-    keys.create(principal, { integrations: ['one'] }),
-    people.create(principal, { email: 'a@example.com', role: 'developer' }),
-    people.update(principal, 'per_1', { role: 'viewer' }),
+    keys.create(principal, { role: 'viewer' }, notAudited),
+    keys.create(principal, { integrations: ['one'] }, notAudited),
+    people.create(principal, { email: 'a@example.com', role: 'developer' }, notAudited),
+    people.update(principal, 'per_1', { role: 'viewer' }, notAudited),
   ])
     await assert.rejects(refusedOne, { code: 'unavailable' });
 });

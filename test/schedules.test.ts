@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, test } from 'node:test';
+import { notAudited } from '@runwire/server/src/audit/audit.ts';
 import { temporaryFolder } from '@runwire/server/testing';
 import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { backup } from '../packages/server/src/commands/backup.ts';
@@ -433,7 +434,7 @@ test('a node of the version before refuses new schedules', async (t) => {
   cites(t, 'contract-22-earlier-nodes');
   const deps = { earlierNodes: { areAlive: () => true } } as unknown as Parameters<typeof createSchedule>[0];
   const owner = { ownerId: '', integrationId: '' } as unknown as Parameters<typeof createSchedule>[1];
-  const create = createSchedule(deps, owner, { name: 'a', cron: '* * * * *', request: { message: 'a' } });
+  const create = createSchedule(deps, owner, { name: 'a', cron: '* * * * *', request: { message: 'a' } }, notAudited);
   await assert.rejects(create, { code: 'unavailable' });
 });
 

@@ -32,7 +32,7 @@ const CLOSED = `
   createChat updateChat deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
-  createPerson listPeople getPerson updatePerson deletePerson
+  createPerson listPeople getPerson updatePerson deletePerson listAudit
   createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe listAgencies listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);

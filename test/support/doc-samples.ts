@@ -39,6 +39,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/agency-process.md': { yaml: 1, ts: 1 },
   'docs/attachment-links.md': { sh: 4 },
   'docs/attachments.md': { sh: 1, json: 1 },
+  'docs/audit.md': { sh: 1, json: 1 },
   'docs/backup.md': { sh: 2 },
   'docs/chats.md': { sh: 6, json: 1 },
   'docs/imported-history.md': { json: 1 },

@@ -43,6 +43,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   listPeople: () => list('/v2/people'),
   getPerson: ({ personId }) => [{ path: `/v2/people/${personId}` }],
   updatePerson: ({ personId }) => [{ method: 'PATCH', path: `/v2/people/${personId}`, body: { name: 'Ann' } }],
+  listAudit: () => [...list('/v2/audit'), { path: '/v2/audit?format=csv', times: 2 }],
   createApiKey: () => post('/v2/api_keys', { name: 'new' }),
   listApiKeys: () => list('/v2/api_keys'),
   createIntegration: () => post('/v2/integrations', { apiIntegrationId: 'new' }),

@@ -23,7 +23,7 @@ const TABLE: Readonly<Record<Role, string>> = {
     openaiCreateResponse openaiDeleteResponse openaiCreateChatCompletion openaiCreateConversation
     openaiUpdateConversation openaiDeleteConversation`,
   manager: `
-    createIntegration deleteIntegration createPerson listPeople getPerson updatePerson deletePerson
+    createIntegration deleteIntegration createPerson listPeople getPerson updatePerson deletePerson listAudit
     createOwner listOwners deleteOwner listNodes getMetrics`,
 };
 

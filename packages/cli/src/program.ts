@@ -2,6 +2,7 @@ import type { CliCommand, Context, Environment } from './command.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAgencyCommands } from './commands/agencies.ts';
 import { addAnswerCommand } from './commands/answer.ts';
+import { addAuditCommand } from './commands/audit.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChatsCommands } from './commands/chats.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -61,6 +62,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addWebhookCommands(program, context);
   addOwnerCommands(program, context);
   addPeopleCommands(program, context);
+  addAuditCommand(program, context);
   addAccessCommands(program, context);
   program.commandsGroup('Installation:');
   addNodeCommands(program, context);

@@ -85,6 +85,7 @@ export const RESOURCES = {
     update: 'PATCH /v2/people/:personId',
     delete: 'DELETE /v2/people/:personId',
   },
+  audit: { list: 'GET /v2/audit', csv: 'GET /v2/audit' },
   agencies: { list: 'GET /v2/agencies' },
   nodes: { list: 'GET /v2/nodes', metrics: 'GET /metrics' },
   me: { get: 'GET /v2/me', update: 'PATCH /v2/me' },

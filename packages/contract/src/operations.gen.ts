@@ -57,6 +57,7 @@ import type {
   PersonList,
   UpdateMeRequest,
   UpdatePersonRequest,
+  AuditEventList,
   AgencyList,
   ServiceNodeList,
   CreateWebhookRequest,
@@ -954,6 +955,41 @@ export interface UpdatePersonParameters {
   personId: string;
 }
 
+export interface ListAuditParameters {
+  /**
+   * Only changes by this person, key or member (`actor.id`).
+   */
+  actor?: string | undefined;
+  /**
+   * Only changes by this operation, such as `createApiKey`.
+   */
+  operation?: string | undefined;
+  /**
+   * Only changes of this target, such as `key:key_1`.
+   */
+  target?: string | undefined;
+  /**
+   * Only changes at this time or later.
+   */
+  from?: string | undefined;
+  /**
+   * Only changes before this time.
+   */
+  to?: string | undefined;
+  /**
+   * Format of the answer; default `json`.
+   */
+  format?: 'json' | 'csv' | undefined;
+  /**
+   * Maximum number of items of the page.
+   */
+  limit?: number | undefined;
+  /**
+   * `nextCursor` of the previous page. The filters must be the same.
+   */
+  cursor?: string | undefined;
+}
+
 export interface ListNodesParameters {
   /**
    * Maximum number of items of the page.
@@ -1249,6 +1285,10 @@ export interface Operations {
    * Change a person.
    */
   updatePerson: { input: UpdatePersonParameters & UpdatePersonRequest; answer: Person };
+  /**
+   * List who changed what, newest first.
+   */
+  listAudit: { input: ListAuditParameters; answer: AuditEventList };
   /**
    * Read the metrics of this node.
    */

@@ -90,6 +90,7 @@ export const operationRoles = {
   getPerson: 'manager',
   updatePerson: 'manager',
   deletePerson: 'manager',
+  listAudit: 'manager',
 
   // Also only the administrator's.
   createOwner: 'manager',

@@ -140,6 +140,8 @@ export const updateMe = 'PATCH /v2/me';
 
 export const updatePerson = 'PATCH /v2/people/:personId';
 
+export const listAudit = 'GET /v2/audit';
+
 export const getMetrics = 'GET /metrics';
 
 export const listNodes = 'GET /v2/nodes';

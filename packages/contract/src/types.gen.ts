@@ -3042,6 +3042,93 @@ export interface UpdatePersonRequest {
 }
 
 /**
+ * A change that a person, a key or a client token made.
+ */
+export interface AuditEvent {
+  /**
+   * Identifier of the event.
+   */
+  eventId: string;
+  /**
+   * When the change was made.
+   */
+  at: string;
+  /**
+   * Who made the change.
+   */
+  actor: {
+    /**
+     * Who sent the request.
+     */
+    kind: 'person' | 'key' | 'client_token';
+    /**
+     * Identifier of the person or key, or the member of a client token. Null for `RUNWIRE_API_KEY`.
+     */
+    id: string | null;
+    /**
+     * Name at that time; of a person without a name the e-mail address.
+     */
+    name: string | null;
+  };
+  /**
+   * Operation id of the request.
+   */
+  operation: string;
+  /**
+   * What was changed: `<kind>:<id>`, such as `key:key_1` or `member:user-42`.
+   */
+  target: string;
+  /**
+   * The integration of the target. Null if it has none.
+   */
+  apiIntegrationId: string | null;
+  /**
+   * The changed fields, without secrets and texts of messages. Null if there is nothing to show.
+   */
+  changes: {
+    /**
+     * One changed field.
+     */
+    [k: string]: {
+      /**
+       * Value before the change. Null if there was none.
+       */
+      before: {
+        [k: string]: unknown;
+      };
+      /**
+       * Value after the change. Null if there is none.
+       */
+      after: {
+        [k: string]: unknown;
+      };
+    };
+  } | null;
+  /**
+   * `X-Request-Id` of the request.
+   */
+  requestId: string | null;
+  /**
+   * Address of the client. Null if it is not known, and after an erasure.
+   */
+  address: string | null;
+}
+
+/**
+ * A page of a list of `AuditEvent`.
+ */
+export interface AuditEventList {
+  /**
+   * The items of this page, in order.
+   */
+  items: AuditEvent[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
+  nextCursor: string | null;
+}
+
+/**
  * A group of agents that work together.
  */
 export interface Agency {

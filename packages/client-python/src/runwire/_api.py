@@ -1010,6 +1010,41 @@ class PeopleApi(Resource):
         self._json("DELETE /v2/people/:personId", {"personId": person_id})
 
 
+class AuditApi(Resource):
+    """Operations of `client.audit`."""
+
+    def list(
+        self,
+        *,
+        actor: str | None = None,
+        operation: str | None = None,
+        target: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+    ) -> ItemList[models.AuditEvent, models.AuditEventList]:
+        """List who changed what, newest first."""
+        return self._list(
+            "GET /v2/audit",
+            {"actor": actor, "operation": operation, "target": target, "from": from_, "to": to, "limit": limit},
+        )
+
+    def csv(
+        self,
+        *,
+        actor: str | None = None,
+        operation: str | None = None,
+        target: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Content:
+        """List who changed what, newest first."""
+        return self._content(
+            "GET /v2/audit",
+            {"actor": actor, "operation": operation, "target": target, "from": from_, "to": to, "format": "csv"},
+        )
+
+
 class AgenciesApi(Resource):
     """Operations of `client.agencies`."""
 
@@ -1062,6 +1097,7 @@ class Api(Caller):
         self.keys = KeysApi(transport)
         self.owners = OwnersApi(transport)
         self.people = PeopleApi(transport)
+        self.audit = AuditApi(transport)
         self.agencies = AgenciesApi(transport)
         self.nodes = NodesApi(transport)
         self.me = MeApi(transport)

@@ -1010,6 +1010,41 @@ class AsyncPeopleApi(AsyncResource):
         await self._json("DELETE /v2/people/:personId", {"personId": person_id})
 
 
+class AsyncAuditApi(AsyncResource):
+    """Operations of `client.audit`."""
+
+    def list(
+        self,
+        *,
+        actor: str | None = None,
+        operation: str | None = None,
+        target: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncItemList[models.AuditEvent, models.AuditEventList]:
+        """List who changed what, newest first."""
+        return self._list(
+            "GET /v2/audit",
+            {"actor": actor, "operation": operation, "target": target, "from": from_, "to": to, "limit": limit},
+        )
+
+    async def csv(
+        self,
+        *,
+        actor: str | None = None,
+        operation: str | None = None,
+        target: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> AsyncContent:
+        """List who changed what, newest first."""
+        return await self._content(
+            "GET /v2/audit",
+            {"actor": actor, "operation": operation, "target": target, "from": from_, "to": to, "format": "csv"},
+        )
+
+
 class AsyncAgenciesApi(AsyncResource):
     """Operations of `client.agencies`."""
 
@@ -1062,6 +1097,7 @@ class AsyncApi(Caller):
         self.keys = AsyncKeysApi(transport)
         self.owners = AsyncOwnersApi(transport)
         self.people = AsyncPeopleApi(transport)
+        self.audit = AsyncAuditApi(transport)
         self.agencies = AsyncAgenciesApi(transport)
         self.nodes = AsyncNodesApi(transport)
         self.me = AsyncMeApi(transport)

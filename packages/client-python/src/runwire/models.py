@@ -358,6 +358,58 @@ class AssistantHistoryItem(_AssistantHistoryItemRequired, total=False):
     """The agent that answered."""
 
 
+class AuditEvent(TypedDict):
+    """A change that a person, a key or a client token made."""
+
+    eventId: str
+    """Identifier of the event."""
+    at: str
+    """When the change was made."""
+    actor: AuditEventActor
+    """Who made the change."""
+    operation: str
+    """Operation id of the request."""
+    target: str
+    """What was changed: `<kind>:<id>`, such as `key:key_1` or `member:user-42`."""
+    apiIntegrationId: str | None
+    """The integration of the target. Null if it has none."""
+    changes: dict[str, AuditEventChangesValue] | None
+    """The changed fields, without secrets and texts of messages. Null if there is nothing to show."""
+    requestId: str | None
+    """`X-Request-Id` of the request."""
+    address: str | None
+    """Address of the client. Null if it is not known, and after an erasure."""
+
+
+class AuditEventActor(TypedDict):
+    """Who made the change."""
+
+    kind: Literal["person", "key", "client_token"]
+    """Who sent the request."""
+    id: str | None
+    """Identifier of the person or key, or the member of a client token. Null for `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name at that time; of a person without a name the e-mail address."""
+
+
+class AuditEventChangesValue(TypedDict):
+    """One changed field."""
+
+    before: Any
+    """Value before the change. Null if there was none."""
+    after: Any
+    """Value after the change. Null if there is none."""
+
+
+class AuditEventList(TypedDict):
+    """A page of a list of `AuditEvent`."""
+
+    items: list[AuditEvent]
+    """The items of this page, in order."""
+    nextCursor: str | None
+    """Send it as `cursor` to read the next page. Null on the last page."""
+
+
 class CancelResult(TypedDict):
     """A run's state after it was asked to stop."""
 

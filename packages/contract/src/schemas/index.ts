@@ -18,6 +18,7 @@ export { Agency, AgencyList } from './agency.ts';
 export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_AGENTS } from './agency-file.ts';
 export { AnsweringRun, AnswerQuestionsRequest, AskedQuestion, AskedQuestionList } from './asked-question.ts';
 export { Attachment, FileAttachment, ImageAttachment } from './attachment.ts';
+export { AuditEvent, AuditEventList } from './audit.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';
 export { GetCompletionV2Request, SandboxFile } from './completion.ts';

@@ -3,6 +3,7 @@ import * as account from './account.ts';
 import * as agency from './agency.ts';
 import * as askedQuestion from './asked-question.ts';
 import * as attachment from './attachment.ts';
+import * as audit from './audit.ts';
 import * as chat from './chat.ts';
 import * as clientToken from './client-token.ts';
 import * as completion from './completion.ts';
@@ -43,6 +44,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   integration,
   schedule,
   account,
+  audit,
   agency,
   service,
   responseEvents,

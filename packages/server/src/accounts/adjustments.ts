@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { AdjustmentInput } from '../domain/account/account-inputs.ts';
 import {
   type AllowanceUnit,
@@ -39,7 +40,7 @@ export class Adjustments {
   }
 
   /** Makes the adjustment, or returns the stored adjustment with this key. */
-  async create(integrationId: IntegrationId, consumerId: string, input: AdjustmentInput) {
+  async create(integrationId: IntegrationId, consumerId: string, input: AdjustmentInput, audit: Audit) {
     const problem = amountProblem(input);
     if (problem !== null) throw new Refusal('invalid_request', problem);
     const outbox = this.#outbox;
@@ -62,8 +63,13 @@ export class Adjustments {
       if (integration === undefined) throw new Refusal('integration_not_found');
       if (member === undefined) throw new Refusal('member_not_found', NO_MEMBER);
       // Before the allowance's checks: a repeat succeeds also if allowances were changed after the first request.
-      if (known === undefined)
-        return { created: true, adjustment: await adjust(tx, outbox, integrationId, consumerId, input) };
+      if (known === undefined) {
+        const adjustment = await adjust(tx, outbox, integrationId, consumerId, input);
+        const { adjustmentId, unit, amount, applied, reason } = adjustment;
+        const after = { adjustmentId, unit, amount, applied, reason };
+        await audit(tx, { target: ['member', consumerId], integrationId, consumerId, after });
+        return { created: true, adjustment };
+      }
       if (!isRepeat(known, input)) throw new Refusal('idempotency_key_reused');
       return { created: false, adjustment: adjustmentJson(known) };
     });

@@ -8,8 +8,8 @@ import { consoleRefused, keyRefused } from './authenticate.ts';
 import { isSessionId } from './session-life.ts';
 
 /**
- * Checks the caller of a change of accounts again, in its transaction. Other nodes use what they know of a caller for up to 5 s,
- * and a person who was removed or lowered must not use them to make a key or another person.
+ * Checks a caller again, in the transaction that changes accounts. Nodes use what they know about a caller for up to 5 s, and a
+ * person who was removed or lowered must not make a key or another person in that time.
  */
 export async function confirmCaller(tx: Tx, { ownerId, key }: Principal, needed: Role): Promise<void> {
   if ((await tx.all(ownerById, { ownerId })).length === 0) throw keyRefused('invalid');

@@ -1,5 +1,6 @@
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import type { Agencies } from '../agencies/agencies.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account/account-inputs.ts';
 import { COMPATIBLE_APIS, parseApiNames, toApiNames } from '../domain/account/compatible-apis.ts';
 import type { Principal } from '../domain/account/principal.ts';
@@ -111,7 +112,7 @@ export class Integrations {
     this.#forgetIntegration = forgetIntegration;
   }
 
-  async create(principal: Principal, input: NewIntegration) {
+  async create(principal: Principal, input: NewIntegration, audit: Audit) {
     const integrationId = newIntegrationId(input.apiIntegrationId);
     // Without a name, people see the id.
     const values = this.#values({ name: integrationId, ...input }, null);
@@ -128,7 +129,9 @@ export class Integrations {
         owner_id: principal.ownerId,
         created_at: now,
       });
-      return this.#read(tx, integrationId);
+      const after = await this.#read(tx, integrationId);
+      await audit(tx, { target: ['integration', integrationId], integrationId, after });
+      return after;
     });
   }
 
@@ -150,18 +153,21 @@ export class Integrations {
     return readPage(this.#store.reads, query, integrations, position, show);
   }
 
-  async update(integrationId: IntegrationId, input: IntegrationChange) {
+  async update(integrationId: IntegrationId, input: IntegrationChange, audit: Audit) {
     return this.#changes.change(async (tx) => {
       const row = await first(tx.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
       const values = this.#values(input, row);
       await tx.run(updateIntegration, { ...values, integrationId, now: Date.now() });
       if (values.member_folder !== row.member_folder) await tx.run(forgetFolders, { integrationId });
-      return this.#read(tx, integrationId);
+      const before = integrationJson(row, this.#defaultRunSeconds);
+      const after = await this.#read(tx, integrationId);
+      await audit(tx, { target: ['integration', integrationId], integrationId, before, after });
+      return after;
     });
   }
 
-  async delete(integrationId: IntegrationId): Promise<void> {
+  async delete(integrationId: IntegrationId, audit: Audit): Promise<void> {
     await this.#changes.change(async (tx) => {
       // An admission either commits before this lock is granted, and its run is found, or finds the integration deleted.
       await tx.all(lockIntegrationForDelete, { integrationId });
@@ -178,6 +184,7 @@ export class Integrations {
       // Nothing more is posted. The sweep deletes events and deliveries.
       await tx.run(deleteEndpointsOfIntegration, { integrationId });
       await tx.run(deleteSchedulesOfIntegration, { integrationId });
+      await audit(tx, { target: ['integration', integrationId], integrationId });
     });
     this.#forgetIntegration(integrationId);
   }

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { KeyInput } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
 import type { Role } from '../domain/account/role.ts';
@@ -147,7 +148,7 @@ export class Keys {
     this.#deps = deps;
   }
 
-  async create(principal: Principal, input: KeyInput) {
+  async create(principal: Principal, input: KeyInput, audit: Audit) {
     const { signing, changes, earlierNodes } = this.#deps;
     const expiresAt = input.expiresAt === undefined ? null : Date.parse(input.expiresAt);
     if (expiresAt !== null && expiresAt <= Date.now()) {
@@ -163,6 +164,7 @@ export class Keys {
       await confirmCaller(tx, principal, role === 'manager' ? 'manager' : 'developer');
       await requireOwned(tx, principal, integrations ?? []);
       await key.store(tx);
+      await audit(tx, { target: ['key', key.created.keyId], after: key.created });
     });
     return key.created;
   }
@@ -192,7 +194,7 @@ export class Keys {
   }
 
   /** Revoked keys stay listed. The last key that may do everything cannot be revoked: its owner would be locked out. */
-  async revoke(principal: Principal, keyId: string): Promise<void> {
+  async revoke(principal: Principal, keyId: string, audit: Audit): Promise<void> {
     const { changes, hasOpaqueKey } = this.#deps;
     const now = Date.now();
     const { ownerId } = principal;
@@ -208,6 +210,7 @@ export class Keys {
       const opaque = hasOpaqueKey && principal.administrator;
       if (isFull && others.length === 0 && !opaque) throw new Refusal('last_key');
       await tx.run(revokeKey, { keyId, now });
+      await audit(tx, { target: ['key', keyId], before: { revokedAt: null }, after: { revokedAt: iso(now) } });
     });
   }
 }

@@ -1,6 +1,7 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { sortableId } from '@runwire/lib/sortable-id.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import { type Audit, differs } from '../audit/audit.ts';
 import type { MemberInput } from '../domain/account/account-inputs.ts';
 import { allowanceJson, usedAmount } from '../domain/admission/allowance.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file/file-access.ts';
@@ -42,7 +43,7 @@ export class Members {
   }
 
   /** Registers the member, or changes the given fields and keeps the others. */
-  async put(integrationId: IntegrationId, consumerId: string, input: MemberInput) {
+  async put(integrationId: IntegrationId, consumerId: string, input: MemberInput, audit: Audit) {
     if (!isCallerId(consumerId) || isBlank(consumerId)) {
       throw new Refusal(
         'invalid_request',
@@ -56,17 +57,23 @@ export class Members {
         first(tx.all(integrationById, { integrationId })),
       ]);
       if (integration === undefined) throw new Refusal('integration_not_found');
-      const created = await this.#write(tx, integrationId, consumerId, input);
+      const before = await this.#write(tx, integrationId, consumerId, input);
+      const created = before === null;
       // Only now: while this PUT waited for its locks, an erasure may have begun.
       const refused = await first(tx.all(refusedPerson, { integrationId, consumerId }));
       if (refused !== undefined) throw new Refusal('erasure_running');
       // Read inside the transaction: a later read could see another PUT or a DELETE.
-      return { created, member: await this.#read(tx, integrationId, consumerId) };
+      const member = await this.#read(tx, integrationId, consumerId);
+      const fields = { before: before ?? {}, after: settings(member) };
+      // Backends repeat this request often, and a repeat changes nothing.
+      if (created || differs(fields.before, fields.after))
+        await audit(tx, { target: ['member', consumerId], integrationId, consumerId, ...fields });
+      return { created, member };
     });
   }
 
-  /** Resolves to true if the member is new. If several PUTs are concurrent, the insert decides which one registers. */
-  async #write(tx: Tx, integrationId: IntegrationId, consumerId: string, input: MemberInput): Promise<boolean> {
+  /** Resolves to what was stored before; null if the member is new. If several PUTs are concurrent, the insert decides. */
+  async #write(tx: Tx, integrationId: IntegrationId, consumerId: string, input: MemberInput) {
     const now = Date.now();
     const values = (row: MemberRow | undefined) => ({
       integration_id: integrationId,
@@ -79,12 +86,12 @@ export class Members {
       updated_at: row === undefined ? now : Math.max(now, row.created_at + 1),
     });
     for (;;) {
-      if ((await tx.run(insertMember, { ...values(undefined), sort_key: sortableId(now) })) === 1) return true;
+      if ((await tx.run(insertMember, { ...values(undefined), sort_key: sortableId(now) })) === 1) return null;
       await tx.all(lockMember, { integrationId, consumerId });
       const row = await first(tx.all(memberById, { integrationId, consumerId }));
       if (row !== undefined) {
         await tx.run(updateMember, values(row));
-        return false;
+        return settings(recordJson(row));
       }
       // A DELETE committed between the insert and the lock: the next insert registers the member.
     }
@@ -118,14 +125,32 @@ export class Members {
   }
 
   /** Deletes the member but not the usage, which is stored by day under the member's id. */
-  async delete(integrationId: IntegrationId, consumerId: string): Promise<void> {
+  async delete(integrationId: IntegrationId, consumerId: string, audit: Audit): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
       await noteLeftovers(this.#store, tx, [integrationId]);
-      return tx.run(deleteMember, { integrationId, consumerId });
+      const count = await tx.run(deleteMember, { integrationId, consumerId });
+      if (count > 0) await audit(tx, { target: ['member', consumerId], integrationId, consumerId });
+      return count;
     });
     if (deleted === 0) throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');
   }
 }
+
+/** What a caller sets of a member. */
+const settings = ({ name, active, metadata, ownLimit }: ReturnType<typeof recordJson>) => ({
+  name,
+  active,
+  metadata,
+  ownLimit,
+});
+
+const recordJson = (row: MemberRow) => ({
+  consumerId: row.consumer_id,
+  name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
+  active: row.active === 1,
+  metadata: parseOwnJson(row.metadata_json) as Record<string, unknown>,
+  ownLimit: row.own_limit,
+});
 
 async function memberJson(reads: Reads, row: MemberRow) {
   const now = Date.now();
@@ -138,11 +163,7 @@ async function memberJson(reads: Reads, row: MemberRow) {
   );
   const { allowance_unit: unit = null, allowance_limit: limit = null, allowance_period: period = null } = found ?? {};
   return {
-    consumerId: row.consumer_id,
-    name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
-    active: row.active === 1,
-    metadata: parseOwnJson(row.metadata_json) as Record<string, unknown>,
-    ownLimit: row.own_limit,
+    ...recordJson(row),
     allowance:
       unit === null || period === null
         ? null

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import { administratorOnly } from '../domain/account/administrator-only.ts';
 import type { Principal } from '../domain/account/principal.ts';
 import { firstPersonId, newOwnerId } from '../domain/ids.ts';
@@ -12,6 +13,7 @@ import {
   type OwnerRow,
   ownerById,
 } from '../store/queries/accounts.ts';
+import { deleteAllAuditEvents } from '../store/queries/audit.ts';
 import { findPeople, insertPerson } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
@@ -47,7 +49,7 @@ export class Owners {
   }
 
   /** `setUpSecret` is a link's secret with which the owner sets a password. */
-  async create(principal: Principal, input: { email: string; name?: string }) {
+  async create(principal: Principal, input: { email: string; name?: string }, audit: Audit) {
     administratorOnly(principal);
     const ownerId = newOwnerId();
     const email = storedEmail(input.email);
@@ -67,6 +69,7 @@ export class Owners {
       await tx.run(insertPerson, firstPerson({ ownerId, email, name_json, now: key.now }));
       await key.store(tx);
       await link.store(tx);
+      await audit(tx, { target: ['owner', ownerId], after: { email, name: input.name } });
     });
     return { ownerId, email, apiKey: key.apiKey, setUpSecret: link.secret };
   }
@@ -78,7 +81,7 @@ export class Owners {
   }
 
   /** Deletes an owner with its keys and its people. Its deleted integrations keep their usage. */
-  async delete(principal: Principal, requested: string): Promise<void> {
+  async delete(principal: Principal, requested: string, audit: Audit): Promise<void> {
     administratorOnly(principal);
     await this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, 'manager');
@@ -91,7 +94,10 @@ export class Owners {
       if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
       await tx.run(deleteOwnerKeys, { ownerId });
       for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
+      await tx.run(deleteAllAuditEvents, { ownerId });
+      for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
       await tx.run(deleteOwner, { ownerId });
+      await audit(tx, { target: ['owner', ownerId], before: { email: owner.email, name: ownerJson(owner).name } });
     });
   }
 }

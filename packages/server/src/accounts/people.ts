@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { NewPerson, OwnChange, PersonChange } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
 import { refuseBelow } from '../domain/account/role-refusals.ts';
@@ -47,7 +48,7 @@ export class People {
   }
 
   /** `setUpSecret` is a link's secret with which the person sets a password. */
-  async create(principal: Principal, input: NewPerson) {
+  async create(principal: Principal, input: NewPerson, audit: Audit) {
     refuseBelow(principal.role, input.role);
     if (input.role !== 'manager') refuseWhileUpgrading(this.#earlierNodes);
     const personId = newPersonId();
@@ -61,13 +62,15 @@ export class People {
       role: input.role,
       created_at: Date.now(),
     };
+    const created = personJson({ ...row, last_seen_at: null, password_at: null });
     await this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, 'manager');
       await refuseTaken(tx, email, personId, 'person_exists');
       await tx.run(insertPerson, row);
       await link.store(tx);
+      await audit(tx, { target: ['person', personId], after: created });
     });
-    return { ...personJson({ ...row, last_seen_at: null, password_at: null }), setUpSecret: link.secret };
+    return { ...created, setUpSecret: link.secret };
   }
 
   async get({ ownerId }: Principal, personId: string) {
@@ -80,7 +83,7 @@ export class People {
     return readPage(this.#store.reads, query, people, position, personJson);
   }
 
-  async update(principal: Principal, requested: string, input: PersonChange) {
+  async update(principal: Principal, requested: string, input: PersonChange, audit: Audit) {
     const { role } = input;
     if (role !== undefined) refuseBelow(principal.role, role);
     if (role !== undefined && role !== 'manager') refuseWhileUpgrading(this.#earlierNodes);
@@ -88,32 +91,33 @@ export class People {
       await confirmCaller(tx, principal, 'manager');
       const person = await findPerson(tx, principal.ownerId, requested);
       if (role !== undefined && role !== 'manager') await refuseLastManager(tx, person);
-      return personJson(await change(tx, person, input, 'person_exists'));
+      return personJson(await change(tx, person, input, 'person_exists', audit));
     });
   }
 
   /** Changes the person of the session. With a key, it is the first person of the owner, as before people existed. */
-  async updateSelf(principal: Principal, input: OwnChange): Promise<Principal> {
+  async updateSelf(principal: Principal, input: OwnChange, audit: Audit): Promise<Principal> {
     const { person, ownerId } = principal;
     const needed = person === null ? 'manager' : 'viewer';
     return this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, needed);
       const row = await first(tx.all(personById, { personId: person?.personId ?? firstPersonId(ownerId) }));
-      if (row === undefined) return { ...principal, ...(await changeOwner(tx, ownerId, input)) };
-      const { email, name } = personJson(await change(tx, row, input, 'owner_exists'));
+      if (row === undefined) return { ...principal, ...(await changeOwner(tx, ownerId, input, audit)) };
+      const { email, name } = personJson(await change(tx, row, input, 'owner_exists', audit));
       const owner = row.person_id === firstPersonId(ownerId) ? { email, name } : {};
       return { ...principal, ...owner, person: person === null ? null : { ...person, email, name } };
     });
   }
 
   /** Ends the password, the sessions and the set-up link of the person. The keys that the person made stay. */
-  async delete(principal: Principal, requested: string): Promise<void> {
+  async delete(principal: Principal, requested: string, audit: Audit): Promise<void> {
     await this.#changes.change(async (tx) => {
       await confirmCaller(tx, principal, 'manager');
       const { ownerId } = principal;
       const person = await findPerson(tx, ownerId, requested);
       await refuseLastManager(tx, person);
       await removePerson(tx, person.person_id);
+      await audit(tx, { target: ['person', person.person_id], before: personJson(person) });
       // A node of the version before must not find the person by this e-mail.
       if (person.person_id === firstPersonId(ownerId))
         await tx.run(updateOwner, { ownerId, email: null, nameJson: person.name_json });
@@ -138,6 +142,7 @@ async function change(
   person: PersonRow,
   { email, name, role }: PersonChange,
   taken: 'owner_exists' | 'person_exists',
+  audit: Audit,
 ): Promise<PersonRow> {
   if (email !== undefined) await refuseTaken(tx, storedEmail(email), person.person_id, taken);
   const changed = {
@@ -147,16 +152,19 @@ async function change(
     ...(role === undefined ? {} : { role }),
   };
   await storePerson(tx, changed);
+  await audit(tx, { target: ['person', person.person_id], before: personJson(person), after: personJson(changed) });
   return changed;
 }
 
 /** The first person of the owner was removed: a key can still change the name of the owner. */
-async function changeOwner(tx: Tx, ownerId: OwnerId, { email, name }: OwnChange) {
+async function changeOwner(tx: Tx, ownerId: OwnerId, { email, name }: OwnChange, audit: Audit) {
   const owner = await first(tx.all(ownerById, { ownerId }));
   if (owner === undefined) throw new Refusal('owner_not_found');
   if (email !== undefined)
     throw new Refusal('person_not_found', 'The first person of the owner was removed; change another person.');
   const nameJson = name === undefined ? owner.name_json : toNameJson(name);
   await tx.run(updateOwner, { ownerId, email: owner.email, nameJson });
+  const before = { name: parseName(owner.name_json) };
+  await audit(tx, { target: ['owner', ownerId], before, after: { name: parseName(nameJson) } });
   return { email: owner.email, name: parseName(nameJson) };
 }

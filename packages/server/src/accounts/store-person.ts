@@ -3,7 +3,7 @@ import { ownerById, updateOwner } from '../store/queries/accounts.ts';
 import { type PersonRow, updatePerson } from '../store/queries/people.ts';
 import { first, type Tx } from '../store/store.ts';
 
-/** Changes a person. The owner has the e-mail and the name of its first person, for nodes of the version before. */
+/** Changes a person. The owner has its first person's e-mail and name, for nodes from the version before. */
 export async function storePerson(
   tx: Tx,
   person: Pick<PersonRow, 'person_id' | 'owner_id' | 'email' | 'name_json' | 'role'>,

@@ -1,5 +1,6 @@
 import type { SandboxFile } from '@runwire/models';
 import type { RequestAttachment } from '../attachments/request-attachment.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { AdmissionRequest } from '../domain/admission/admission.ts';
 import type { ImportedTurn } from '../domain/chat/imported-turn.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
@@ -21,6 +22,8 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly history: readonly RequestTurn[];
   /** Who sent the answers. Null if the request has none. */
   readonly answeredBy: Answerer | null;
+  /** Stores who answered. Absent if the request has no answers. */
+  readonly audit?: Audit;
   /** See `Meta.shown`. */
   readonly shown?: Readonly<Record<string, unknown>>;
 }

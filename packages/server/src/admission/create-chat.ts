@@ -1,5 +1,6 @@
 import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Chats, ImportedHistory, NewChat } from '../chats/chats.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -21,8 +22,9 @@ export async function createChat(
   integrationId: IntegrationId,
   input: NewChat,
   turns: readonly RequestTurn[],
+  audit: Audit,
 ) {
-  if (turns.length === 0) return chats.create(integrationId, input);
+  if (turns.length === 0) return chats.create(integrationId, input, audit);
   const inline = turns.flatMap(({ attachments }) => attachments.filter(isInline));
   const consumerId = input.consumerId ?? null;
   const owner = { integrationId, consumerId, check: (tx: Tx) => checkMember(tx, integrationId, consumerId) };
@@ -39,7 +41,7 @@ export async function createChat(
     }
   };
   try {
-    return await chats.create(integrationId, input, { turns, attach, isConflict });
+    return await chats.create(integrationId, input, audit, { turns, attach, isConflict });
   } catch (error) {
     await blobs.abandon(stored, error);
     throw error;

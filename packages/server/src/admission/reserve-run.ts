@@ -90,7 +90,7 @@ async function settleAll(
   { runId: askingRunId, settlements }: Continuation,
   { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
 ): Promise<void> {
-  const { ownerId, answers, answeredBy } = request;
+  const { ownerId, answers, answeredBy, audit, integrationId, consumerId } = request;
   const questions = parseQuestions(decision.chat?.questionsJson ?? null)?.questions ?? [];
   await Promise.all(
     settlements.map((settlement) => {
@@ -111,6 +111,10 @@ async function settleAll(
       });
     }),
   );
+  const [first] = settlements;
+  if (audit === undefined || first === undefined) return;
+  const after = Object.fromEntries(settlements.map(({ questionId, verdict }) => [questionId, verdict]));
+  await audit(tx, { target: ['question', first.questionId], integrationId, consumerId, after });
 }
 
 const NO_TURNS: CompletionRequest['history'] = [];

@@ -1,5 +1,6 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
+import type { Audit } from '../audit/audit.ts';
 import { isVisible, type Scope, wholeIntegration } from '../domain/account/scope.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { countMessages, countTextBytes, type ImportedTurn, isImported } from '../domain/chat/imported-turn.ts';
@@ -80,6 +81,9 @@ function chatJson(row: ChatRow) {
   const metadata = row.metadata_json === null ? null : (parseOwnJson(row.metadata_json) as Record<string, unknown>);
   return { ...recordJson(row), metadata };
 }
+
+/** What a caller sets of a chat. */
+const labels = ({ title, metadata }: ReturnType<typeof chatJson>) => ({ title, metadata });
 
 /** A chat's record without its metadata. */
 const recordJson = (row: ChatRow) => ({
@@ -194,7 +198,7 @@ export class Chats {
     this.#pages = pages;
   }
 
-  async create(integrationId: IntegrationId, input: NewChat, imported: ImportedHistory = NO_HISTORY) {
+  async create(integrationId: IntegrationId, input: NewChat, audit: Audit, imported: ImportedHistory = NO_HISTORY) {
     const chatKey = newChatKey();
     const chatId = input.chatId ? chosenChatId(input.chatId) : ownChatId(chatKey);
     const alias = input.aliasChatId ?? null;
@@ -230,6 +234,12 @@ export class Chats {
           const ids = await storeImported(tx, { chatKey, agent: integration.default_agent, now }, imported.turns);
           await imported.attach(tx, { integrationId, chatKey, now }, ids);
         }
+        await audit(tx, {
+          target: ['chat', chatId],
+          integrationId,
+          consumerId,
+          after: { aliasChatId: alias, consumerId },
+        });
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
       });
@@ -244,7 +254,7 @@ export class Chats {
    * Sets the title and the metadata, also while a run is active. `updatedAt` changes too, because callers that read the
    * changed chats with `updatedAfter` would otherwise keep the earlier title.
    */
-  async update(integrationId: IntegrationId, chatId: string, { title, metadata }: ChatChange) {
+  async update(integrationId: IntegrationId, chatId: string, { title, metadata }: ChatChange, audit: Audit) {
     if (metadata !== undefined && metadata !== null) checkMetadata(metadata);
     return this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
@@ -256,7 +266,15 @@ export class Chats {
         now: Date.now(),
       });
       // Read inside the transaction: a later read could see another PATCH or a DELETE.
-      return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+      const changed = chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+      await audit(tx, {
+        target: ['chat', chat.chat_id],
+        integrationId,
+        consumerId: chat.consumer_id,
+        before: labels(chatJson(chat)),
+        after: labels(changed),
+      });
+      return changed;
     });
   }
 
@@ -321,18 +339,21 @@ export class Chats {
   }
 
   /** The runs stay in the other chat, with their usage and charges. */
-  async fork(integrationId: IntegrationId, requested: string, input: ForkRequest) {
-    return forkChat(this.#store, integrationId, requested, input, async (tx, chatId) =>
+  async fork(integrationId: IntegrationId, requested: string, input: ForkRequest, audit: Audit) {
+    return forkChat(this.#store, integrationId, requested, input, async (tx, chatId) => {
       // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
-      chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId)),
-    );
+      const chat = chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+      const { consumerId, forkedFrom } = chat;
+      await audit(tx, { target: ['chat', chatId], integrationId, consumerId, after: { forkedFrom } });
+      return chat;
+    });
   }
 
   /**
    * The id and the alias can be used again. Run rows, usage and usage request ids remain. The chats that it replaced and its
    * transient forks are deleted with it.
    */
-  async delete(integrationId: IntegrationId, chatId: string): Promise<void> {
+  async delete(integrationId: IntegrationId, chatId: string, audit: Audit): Promise<void> {
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
@@ -345,6 +366,7 @@ export class Chats {
       }
       for (const chatKey of chatKeys) await refuseIfActive(tx, chatKey);
       for (const chatKey of chatKeys) await deleteWholeChat(tx, chatKey, Date.now());
+      await audit(tx, { target: ['chat', chat.chat_id], integrationId, consumerId: chat.consumer_id });
       return chatKeys;
     });
     for (const chatKey of deleted) this.#forgetTurns(chatKey);

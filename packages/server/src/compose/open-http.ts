@@ -8,6 +8,8 @@ import { Owners } from '../accounts/owners.ts';
 import { People } from '../accounts/people.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
+import { auditFor } from '../audit/audit.ts';
+import { AuditLog } from '../audit/audit-log.ts';
 import { Chats } from '../chats/chats.ts';
 import { Questions } from '../chats/questions.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
@@ -16,6 +18,7 @@ import { checkForm } from '../files/post-policy/check-form.ts';
 import { UploadSigning } from '../files/sign-upload.ts';
 import { UploadSecrets } from '../files/upload-secrets.ts';
 import { buildApp } from '../http/app.ts';
+import { auditRequests } from '../http/audited.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { compatibleApis } from '../http/compatible/compatible-apis.ts';
 import { CompatibleStarts } from '../http/compatible/compatible-starts.ts';
@@ -27,6 +30,7 @@ import { MetricsListener } from '../http/metrics-listener.ts';
 import { OpenRequests } from '../http/open-requests.ts';
 import { RequestIds } from '../http/request-id.ts';
 import { accountRoutes } from '../http/routes/accounts.ts';
+import { auditRoutes } from '../http/routes/audit.ts';
 import { chatRoutes } from '../http/routes/chats.ts';
 import { consolePages } from '../http/routes/console-pages.ts';
 import { consoleSignIn } from '../http/routes/console-sign-in.ts';
@@ -94,6 +98,7 @@ export async function openHttp(
     metrics,
     tracing,
     forwardedFor: new ForwardedForWarning(config.trustedProxies, logger),
+    audit: auditRequests(config.trustedProxies, (source) => auditFor(source, foundation.earlierNodes)),
   });
   const openRequests = new OpenRequests(app.server);
   stack.defer(() => app.close());
@@ -107,6 +112,7 @@ export async function openHttp(
   chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
   scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
+  auditRoutes(app, new AuditLog(foundation.store.reads));
   webhookRoutes(app, accounts.webhooks);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);

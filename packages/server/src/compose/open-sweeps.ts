@@ -1,5 +1,6 @@
 import { SignInSweep } from '../accounts/sign-in-sweep.ts';
 import { BlobSweep } from '../attachments/blob-sweep.ts';
+import { AuditSweep } from '../audit/audit-sweep.ts';
 import { TransientSweep } from '../chats/transient-sweep.ts';
 import { Retention } from '../eventlog/retention.ts';
 import { FileSweep } from '../files/file-sweep.ts';
@@ -20,6 +21,7 @@ export function openSweeps(foundation: Foundation) {
     transients: stack.use(new TransientSweep(store, limits, logger)),
     webhooks: stack.use(new WebhookSweep(store, limits, now, logger)),
     signIns: stack.use(new SignInSweep(store, limits, logger)),
+    audit: stack.use(new AuditSweep(store, limits, now, logger)),
   };
 }
 

@@ -99,6 +99,8 @@ const LIMITS = {
   accountsPatienceMs: { value: 5_000 },
   /** How long an ended run's events are stored before they are compacted. 0 compacts a run at the next sweep after its end. */
   logMs: { setting: 'RUNWIRE_LOG_DAYS', value: 7, min: 0, max: 36_500, scale: DAY_SECONDS * 1000 },
+  /** How long the audit log keeps an event. */
+  auditMs: { setting: 'RUNWIRE_AUDIT_DAYS', value: 365, min: 1, max: 36_500, scale: DAY_SECONDS * 1000 },
   sweepMs: { value: 600_000 },
   /** The least time between two rewrites of the embedded database by erasures; 0 if none waits. 0: each erasure rewrites the database. */
   eraseRewriteMs: { setting: 'RUNWIRE_ERASE_REWRITE_MINUTES', value: 10, min: 0, max: DAY_SECONDS / 60, scale: 60_000 },

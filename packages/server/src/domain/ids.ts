@@ -57,6 +57,7 @@ export type IdPrefix =
   | 'msg'
   | 'own'
   | 'per'
+  | 'aud'
   | 'key'
   | 'tok'
   | 'ses'

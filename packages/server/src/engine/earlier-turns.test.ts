@@ -8,6 +8,7 @@ import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import fc from 'fast-check';
 import { AccountChanges } from '../accounts/accounts-version.ts';
 import { Integrations } from '../accounts/integrations.ts';
+import { notAudited } from '../audit/audit.ts';
 import { Chats } from '../chats/chats.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
@@ -317,7 +318,7 @@ test('a deleted chat leaves the memory, and another chat with its id has none of
     await rows.end(second, ANSWER);
     last ??= second;
   }
-  await chats.delete(newIntegrationId('demo'), 'c');
+  await chats.delete(newIntegrationId('demo'), 'c', notAudited);
   assert.deepEqual([memory.get(testChatKey('c')), memory.size], [undefined, 1]);
   // The other node still has the turns. It shows them neither in a run of the deleted chat nor in a new chat with its id.
   assert.notEqual(others.get(testChatKey('c')), undefined);
@@ -352,7 +353,7 @@ test('a deleted integration leaves the memory', async () => {
   const turns = memory.get(testChatKey('left'));
   assert.ok(turns);
   memory.set(newIntegrationId('shop'), testChatKey('s'), turns);
-  await integrations.delete(newIntegrationId('demo'));
+  await integrations.delete(newIntegrationId('demo'), notAudited);
   assert.deepEqual(
     [memory.get(testChatKey('left')), memory.get(testChatKey('s'))?.before, memory.size],
     [undefined, turns.before, 1],

@@ -8,6 +8,7 @@ import { testOwnerId } from '@runwire/test-kit/test-ids.ts';
 import { EMBEDDED_FILE, embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { INTEGRATION_DEFAULTS } from '../accounts/integrations.ts';
 import { Members } from '../accounts/members.ts';
+import { notAudited } from '../audit/audit.ts';
 import { ErasedIds } from '../domain/account/erased-ids.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { insertIntegration, insertOwner } from '../store/queries/accounts.ts';
@@ -71,10 +72,10 @@ async function open() {
   const erasures = new Erasures(store, ids, () => loops.at(-1)?.wake());
   const members = new Members(store, null as never);
   const put = (consumerId: string, name: string | null, integration = 'many') =>
-    members.put(newIntegrationId(integration), consumerId, name === null ? {} : { name });
+    members.put(newIntegrationId(integration), consumerId, name === null ? {} : { name }, notAudited);
   const erase = async (consumerId: string, name: string | null, integration = 'many') => {
     await put(consumerId, name, integration);
-    await erasures.erase(newIntegrationId(integration), consumerId);
+    await erasures.erase(newIntegrationId(integration), consumerId, notAudited);
   };
   const status = async (consumerId: string, integration = 'many') =>
     (await erasures.status(newIntegrationId(integration), consumerId)).status;
@@ -146,8 +147,8 @@ test('names that a member had before are not in the files any more', { timeout: 
   const erased = ids.slice(0, 40);
   // Pages are split while the names are stored.
   await Promise.all(ids.map((id) => rig.put(id, `PlantedName of ${id}`)));
-  await Promise.all(ids.map((id) => rig.members.put(newIntegrationId('many'), id, { name: null })));
-  await Promise.all(erased.map((id) => rig.erasures.erase(newIntegrationId('many'), id)));
+  await Promise.all(ids.map((id) => rig.members.put(newIntegrationId('many'), id, { name: null }, notAudited)));
+  await Promise.all(erased.map((id) => rig.erasures.erase(newIntegrationId('many'), id, notAudited)));
   rig.start(3_600_000);
   for (const id of erased) await rig.erased(id);
   assert.deepEqual(
@@ -158,7 +159,7 @@ test('names that a member had before are not in the files any more', { timeout: 
 
   // This one is not changed, and its earlier row was deleted.
   await rig.put('eva', 'PlantedName of eva', 'few');
-  await rig.members.delete(newIntegrationId('few'), 'eva');
+  await rig.members.delete(newIntegrationId('few'), 'eva', notAudited);
   rig.start(0);
   await rig.erase('eva', null, 'few');
   await rig.erased('eva', 'few');
@@ -195,7 +196,7 @@ test('sums of folders are counted again after files of a chat were erased', { ti
   await rig.ask(`insert into folder_bytes values ('many', '${path}', 30)`);
   const chat = 'chat_key, integration_id, chat_id, consumer_id, num_messages, text_bytes, created_at, updated_at';
   await rig.ask(`insert into chats (${chat}) values ('chat', 'many', 'c1', 'ann', 0, 0, 1, 1)`);
-  await rig.erasures.erase(newIntegrationId('many'), 'ann');
+  await rig.erasures.erase(newIntegrationId('many'), 'ann', notAudited);
   rig.start(0);
   await rig.erased('ann');
   assert.deepEqual(await rig.ask(`select path from files union select folder from folder_bytes`), []);

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import { memberFolder } from '../domain/file/file-access.ts';
 import type { IntegrationId } from '../domain/ids.ts';
@@ -44,7 +45,7 @@ export class Erasures {
    * E1: makes the id refused and stores the erasure. Returns the status of an erasure that was accepted before, unless
    * something was stored under the id since then.
    */
-  async erase(integrationId: IntegrationId, consumerId: string) {
+  async erase(integrationId: IntegrationId, consumerId: string, audit: Audit) {
     const erasedId = this.#ids.consumer(integrationId, consumerId);
     const row = await this.#store.transact('erasure', async (tx) => {
       // Waits for every transaction that adds to the integration: later ones find no member. It conflicts with the lock of
@@ -64,6 +65,7 @@ export class Erasures {
       const startedAt = Math.max(Date.now(), (known?.started_at ?? 0) + 1);
       await tx.run(deleteMember, { integrationId, consumerId });
       await tx.run(beginErasure, { integrationId, erasedId, consumerId, startedAt, hasContent: found.content });
+      await audit(tx, { target: ['member', consumerId], integrationId, consumerId, after: { erase: true } });
       return { started_at: startedAt, finished_at: null };
     });
     this.#wake();

@@ -1,6 +1,7 @@
 import type { ErasedIds } from '../domain/account/erased-ids.ts';
 import { DEFAULT_MEMBER_FOLDER, memberFolder } from '../domain/file/file-access.ts';
 import { takeBelow } from '../files/folder-sums.ts';
+import { eraseAuditEvents } from '../store/queries/audit.ts';
 import {
   activeRunsOfPerson,
   chatsOfPerson,
@@ -19,7 +20,7 @@ import {
   sumPersonsFiles,
   tagPersonsPending,
 } from '../store/queries/erasures.ts';
-import { rangeBelow } from '../store/queries/files.ts';
+import { rangeBelow, storedPath } from '../store/queries/files.ts';
 import { forgetFolders } from '../store/queries/folder-bytes.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { addUsageDays, deleteUsageDays, markUsageDaysMoved } from '../store/queries/rollups.ts';
@@ -147,6 +148,7 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const now = Date.now();
   const folder = await personsFolder(tx, person);
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
+  await tx.run(eraseAuditEvents, { ...files, consumerId: person.consumerId, folder: storedPath(folder) });
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   while (await deleteSomeUploadEvents(tx, files));
   await tx.run(erasePersonsBlobs, files);

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import { checkFolderPath } from '../domain/file/mount-path.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -9,11 +10,12 @@ export async function deletePath(
   files: Pick<Files, 'delete' | 'deleteFolder' | 'list'>,
   integrationId: IntegrationId,
   { path, recursive = false }: { readonly path: string; readonly recursive?: boolean },
+  audit: Audit,
 ): Promise<void> {
   const below = requestedFile('path', path);
   const mayBeFolder = 'below' in checkFolderPath(path);
-  if (await files.delete(integrationId, below)) return;
-  if (mayBeFolder && recursive && (await files.deleteFolder(integrationId, below)) > 0) return;
+  if (await files.delete(integrationId, below, audit)) return;
+  if (mayBeFolder && recursive && (await files.deleteFolder(integrationId, below, audit)) > 0) return;
   if (mayBeFolder && !recursive && (await files.list(integrationId, below, { after: null, limit: 1 })) !== null) {
     throw new Refusal(
       'invalid_request',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { lastSegment, type MountPath, startOfPath } from '../domain/file/mount-path.ts';
+import type { Audit } from '../audit/audit.ts';
+import { lastSegment, type MountPath, startOfPath, wholePath } from '../domain/file/mount-path.ts';
 import type { StagedChange } from '../domain/file/staged-change.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { RunIdentity } from '../domain/run/admitted-run.ts';
@@ -11,6 +12,7 @@ import {
   type FileRow,
   fileAt,
   filesIn,
+  makerOfFile,
   mountPath,
   parseRange,
   rangeBelow,
@@ -230,22 +232,32 @@ export class Files {
   }
 
   /** Resolves to false if there is no such file. */
-  async delete(integrationId: IntegrationId, path: MountPath): Promise<boolean> {
+  async delete(integrationId: IntegrationId, path: MountPath, audit: Audit): Promise<boolean> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
-    const deleted = await store.transact('files', (tx) =>
-      changeFiles(tx, integrationId, [{ kind: 'delete', path }], Date.now()),
-    );
+    const deleted = await store.transact('files', async (tx) => {
+      const maker = await first(tx.all(makerOfFile, { integrationId, path: storedPath(path) }));
+      const count = await changeFiles(tx, integrationId, [{ kind: 'delete', path }], Date.now());
+      if (count > 0) await audit(tx, { ...fileChange(integrationId, path), consumerId: maker?.consumer_id ?? null });
+      return count;
+    });
     return deleted > 0;
   }
 
   /** Deletes everything below a folder. Resolves to the number of files. */
-  async deleteFolder(integrationId: IntegrationId, folder: MountPath): Promise<number> {
+  async deleteFolder(integrationId: IntegrationId, folder: MountPath, audit: Audit): Promise<number> {
     const { store, settleUploads } = this.#deps;
     await settleUploads(integrationId);
-    return store.transact('files', (tx) => deleteBelow(tx, integrationId, folder, Date.now()));
+    return store.transact('files', async (tx) => {
+      const count = await deleteBelow(tx, integrationId, folder, Date.now());
+      if (count > 0) await audit(tx, fileChange(integrationId, folder));
+      return count;
+    });
   }
 }
+
+const fileChange = (integrationId: IntegrationId, path: MountPath) =>
+  ({ target: ['file', wholePath(path)], integrationId, path: storedPath(path) }) as const;
 
 /** Adds the files of these rows that are directly in the folder, and each folder once. */
 function addEntries(entries: FileEntry[], folder: MountPath, rows: readonly FileRow[]): void {

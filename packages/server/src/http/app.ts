@@ -11,6 +11,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../telemetry/tracing.ts';
 import { logRequest } from './access-log.ts';
+import type { AuditRequest } from './audited.ts';
 import type { BodyReader } from './body/body-reader.ts';
 import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
 import { checkQuery } from './check-query.ts';
@@ -43,6 +44,8 @@ declare module 'fastify' {
     readonly ownership: IntegrationOwnership;
     /** The operations of the compatible APIs, which OpenAPI does not describe. */
     readonly compatibleOperations: Operation[];
+    /** How a request's changes are stored in the audit log. */
+    readonly audit: AuditRequest;
     /** Counts and logs refused requests, only in memory. */
     noteRefusal(refusal: Refusal, request: FastifyRequest): void;
     /** Counts an answer when it begins. Fastify's hooks do not see the answers that it does not send itself. */
@@ -65,6 +68,7 @@ export interface AppOptions {
   /** Null if traces are off. */
   readonly tracing: Tracing | null;
   readonly forwardedFor: ForwardedForWarning;
+  readonly audit: AuditRequest;
 }
 
 function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: RequestListener): Server {
@@ -115,6 +119,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket));
   app.addHook('onClose', () => deadlines[Symbol.dispose]());
   app.decorate('ownership', options.ownership);
+  app.decorate('audit', options.audit);
   app.decorate('compatibleOperations', []);
   app.decorate('noteRefusal', ({ code }, request) => {
     request.refusalCode = code;

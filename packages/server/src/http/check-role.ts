@@ -16,8 +16,8 @@ export function requireRoleEntry({ operationId, auth }: Operation): void {
 }
 
 /**
- * Refuses what the role of the caller does not allow, directly after 401. A client token is checked by its own permissions: its
- * person or key had the role `developer` when it was verified.
+ * Refuses what the caller's role does not allow, directly after 401. A client token has its own permissions: its person or key
+ * was a `developer` when it was verified.
  */
 export function checkRole(
   { principal, clientToken }: Caller,

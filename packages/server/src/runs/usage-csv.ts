@@ -1,8 +1,8 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { adjustmentJson } from '../accounts/adjustment-json.ts';
+import { encodeCsvRow } from '../domain/csv.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
-import { encodeCsvRow } from './csv.ts';
 import type { RunReads } from './read-runs.ts';
 import { type UsageQuery, usageJson, usagePosition } from './usage-rows.ts';
 

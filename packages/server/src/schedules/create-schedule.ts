@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import { type IntegrationId, newScheduleId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { NewSchedule } from '../domain/schedule/schedule-inputs.ts';
@@ -8,7 +9,7 @@ import { keepIntegration } from '../store/queries/locks.ts';
 import { countSchedules, insertSchedule, type ScheduleRow } from '../store/queries/schedules.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { ReadRequest } from './ports.ts';
-import { readTiming, scheduleJson } from './schedule-row.ts';
+import { readTiming, scheduleChange, scheduleJson } from './schedule-row.ts';
 import { requestColumns, type ScheduleOwner, timeColumns } from './schedule-values.ts';
 import { nextTick } from './tick-times.ts';
 
@@ -25,7 +26,12 @@ export interface CreateDeps {
 }
 
 /** Resolves to the schedule as JSON text. */
-export async function createSchedule(deps: CreateDeps, owner: ScheduleOwner, input: NewSchedule): Promise<string> {
+export async function createSchedule(
+  deps: CreateDeps,
+  owner: ScheduleOwner,
+  input: NewSchedule,
+  audit: Audit,
+): Promise<string> {
   if (deps.earlierNodes.areAlive()) {
     const sentence =
       'Schedules can be created when no node of the version before runs any more: such a node would not erase them.';
@@ -42,6 +48,7 @@ export async function createSchedule(deps: CreateDeps, owner: ScheduleOwner, inp
     const counted = await first(tx.all(countSchedules, { integrationId }));
     if (Number(counted?.count) >= MAX_SCHEDULES) throw new Refusal('too_many_schedules');
     await tx.run(insertSchedule, row);
+    await audit(tx, scheduleChange(null, row));
   });
   deps.wake();
   return scheduleJson(row);

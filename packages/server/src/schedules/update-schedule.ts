@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { ScheduleChange } from '../domain/schedule/schedule-inputs.ts';
 import { keepIntegration } from '../store/queries/locks.ts';
@@ -5,7 +6,7 @@ import { lockSchedule, type ScheduleRow, scheduleById, updateSchedule } from '..
 import { first, type Store } from '../store/store.ts';
 import { refuseErased } from './create-schedule.ts';
 import type { ReadRequest } from './ports.ts';
-import { readTiming, scheduleJson } from './schedule-row.ts';
+import { readTiming, scheduleChange, scheduleJson } from './schedule-row.ts';
 import { requestColumns, type ScheduleOwner, timeColumns } from './schedule-values.ts';
 import { nextTick } from './tick-times.ts';
 
@@ -22,6 +23,7 @@ export async function updateScheduleById(
   owner: ScheduleOwner,
   scheduleId: string,
   input: ScheduleChange,
+  audit: Audit,
 ): Promise<string> {
   const { integrationId } = owner;
   const now = deps.now();
@@ -34,6 +36,7 @@ export async function updateScheduleById(
     const next = changedRow({ ...row, ...request }, input, now);
     await refuseErased(tx, integrationId, next.consumer_id);
     await tx.run(updateSchedule, next);
+    await audit(tx, scheduleChange(row, next));
     return next;
   });
   deps.wake();

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 import type { Role } from '../domain/account/role.ts';
 import type { OwnerId, PersonId } from '../domain/ids.ts';
 
-/** `email` and `name_json` are those of its first person, for nodes of the version before; `email` is null without that person. */
+/** `email` and `name_json` repeat its first person's, for nodes from the version before; `email` is null without that person. */
 export interface OwnersTable {
   owner_id: OwnerId;
   email: string | null;

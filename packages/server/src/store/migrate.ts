@@ -38,6 +38,7 @@ import * as chatsByChange from './migrations/0039-chats-by-change.ts';
 import * as answeredQuestions from './migrations/0041-answered-questions.ts';
 import * as unfinishedSteps from './migrations/0042-unfinished-steps.ts';
 import * as people from './migrations/0044-people.ts';
+import * as audit from './migrations/0045-audit.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -81,6 +82,7 @@ const MIGRATIONS = {
   '0041-answered-questions': answeredQuestions,
   '0042-unfinished-steps': unfinishedSteps,
   '0044-people': people,
+  '0045-audit': audit,
   '0047-answers-by-time': answersByTime,
 };
 

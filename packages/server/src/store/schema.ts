@@ -14,6 +14,7 @@ import type {
   SetUpLinksTable,
   SignInFailuresTable,
 } from './account-tables.ts';
+import type { AuditEventsTable } from './audit-tables.ts';
 import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
@@ -361,6 +362,7 @@ export interface Schema {
   blob_folder: BlobFolderTable;
   owners: OwnersTable;
   people: PeopleTable;
+  audit_events: AuditEventsTable;
   api_keys: ApiKeysTable;
   passwords: PasswordsTable;
   sessions: SessionsTable;

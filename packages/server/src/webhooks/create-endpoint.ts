@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import { type IntegrationId, newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { ALL_EVENTS } from '../domain/webhook.ts';
@@ -11,7 +12,7 @@ import {
 } from '../store/queries/webhook-endpoints.ts';
 import { first } from '../store/store.ts';
 import type { EndpointDeps } from './endpoint-deps.ts';
-import { endpointJson } from './endpoint-json.ts';
+import { auditedEndpoint, endpointJson } from './endpoint-json.ts';
 import { type EndpointInput, endpointValues } from './endpoint-values.ts';
 
 const MAX_ENDPOINTS = 20;
@@ -21,7 +22,12 @@ const OLD_NODE = 'A server of an earlier version is running, which would send no
 const EMPTY = { url: null, events: ALL_EVENTS, description_json: null };
 
 /** Makes an endpoint. Its secret is only in this answer. */
-export async function createEndpoint(deps: EndpointDeps, integrationId: IntegrationId, input: EndpointInput) {
+export async function createEndpoint(
+  deps: EndpointDeps,
+  integrationId: IntegrationId,
+  input: EndpointInput,
+  audit: Audit,
+) {
   const now = deps.now();
   const row: EndpointRow = {
     endpoint_id: newId('whe'),
@@ -47,6 +53,7 @@ export async function createEndpoint(deps: EndpointDeps, integrationId: Integrat
     if (oldNode !== undefined) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
     if (Number(endpoints?.count ?? 0) >= MAX_ENDPOINTS) throw new Refusal('too_many_webhooks');
     await tx.run(insertEndpoint, row);
+    await audit(tx, { target: ['webhook', row.endpoint_id], integrationId, after: auditedEndpoint(row) });
   });
   return { ...endpointJson(row), secret: deps.secrets.show(row) };
 }

@@ -16,6 +16,12 @@ export function endpointJson(row: EndpointRow) {
   };
 }
 
+/** What the audit log shows of an endpoint. The query of the address can have a secret. */
+export function auditedEndpoint(row: EndpointRow) {
+  const { url, events, description, active } = endpointJson(row);
+  return { url: url === null ? null : url.replace(/[?#].*/s, ''), events, description, active };
+}
+
 export function deliveryJson(row: DeliveryRow) {
   return {
     deliveryId: row.delivery_id,

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { deliveryById, eventById, insertDelivery } from '../store/queries/webhook-deliveries.ts';
@@ -12,6 +13,7 @@ export async function redeliver(
   integrationId: IntegrationId,
   endpointId: string,
   deliveryId: string,
+  audit: Audit,
 ) {
   const delivery = await deps.store.transact('account', async (tx) => {
     const endpoint = await findEndpoint(tx, integrationId, endpointId);
@@ -21,6 +23,7 @@ export async function redeliver(
     if (event === undefined) throw new Refusal('delivery_not_found');
     const row = newDelivery(endpoint, event, deps.now());
     await tx.run(insertDelivery, row);
+    await audit(tx, { target: ['webhook', endpointId], integrationId, after: { redelivered: deliveryId } });
     return row;
   });
   deps.wake();

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Audit } from '../audit/audit.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -26,6 +27,7 @@ export async function replayEvents(
   integrationId: IntegrationId,
   endpointId: string,
   { from, to, types }: ReplayInput,
+  audit: Audit,
 ): Promise<{ readonly deliveries: number }> {
   const fromMs = Date.parse(from);
   const toMs = Date.parse(to);
@@ -41,6 +43,8 @@ export async function replayEvents(
       const now = deps.now();
       const rows = batch.map((event) => newDelivery(endpoint, { ...event, integration_id: integrationId }, now));
       await Promise.all(rows.map((row) => tx.run(insertDelivery, row)));
+      const after = { from, to, types, deliveries: events.length };
+      if (begin === 0) await audit(tx, { target: ['webhook', endpointId], integrationId, after });
     });
     deps.wake();
   }

@@ -1,8 +1,9 @@
+import type { Audit } from '../audit/audit.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { lockEndpoints } from '../store/queries/webhook-claims.ts';
 import { updateEndpoint as updateRow } from '../store/queries/webhook-endpoints.ts';
 import { type EndpointDeps, findEndpoint } from './endpoint-deps.ts';
-import { endpointJson } from './endpoint-json.ts';
+import { auditedEndpoint, endpointJson } from './endpoint-json.ts';
 import { type EndpointInput, endpointValues } from './endpoint-values.ts';
 import { skipSome } from './skip-pending.ts';
 
@@ -16,6 +17,7 @@ export async function updateEndpoint(
   integrationId: IntegrationId,
   endpointId: string,
   input: EndpointChange,
+  audit: Audit,
 ) {
   const now = deps.now();
   const { endpoint, hasMore } = await deps.change(async (tx) => {
@@ -31,7 +33,10 @@ export async function updateEndpoint(
     const failingSince = beginsAgain ? null : row.failing_since;
     await tx.run(updateRow, { endpointId, url, events, descriptionJson, active, disabledReason, failingSince, now });
     const hasMore = (active === 0 || url === null) && (await skipSome(tx, endpointId, now));
-    return { endpoint: endpointJson(await findEndpoint(tx, integrationId, endpointId)), hasMore };
+    const changed = await findEndpoint(tx, integrationId, endpointId);
+    const fields = { before: auditedEndpoint(row), after: auditedEndpoint(changed) };
+    await audit(tx, { target: ['webhook', endpointId], integrationId, ...fields });
+    return { endpoint: endpointJson(changed), hasMore };
   });
   if (hasMore) deps.skipRest(endpointId);
   return endpoint;

@@ -5,6 +5,7 @@ import { askToRead, pdfOfPages, STORES, TestFiles } from '@runwire/test-kit';
 import { documentReader } from '@runwire/test-kit/read-document.ts';
 import { sampleDocument } from '@runwire/test-kit/sample-documents.ts';
 import { pathInMount } from '@runwire/test-kit/test-files.ts';
+import { notAudited } from '../audit/audit.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 
 const PATH = '/app/mnt/a.pdf';
@@ -53,7 +54,7 @@ for (const store of STORES) {
       await stored.put('one', PATH, pdfOfPages(3), PDF);
       assert.match(await askToRead(files, PATH), /Page 3 speaks/);
       assert.equal(reader.count, 2);
-      await stored.files.delete(newIntegrationId('one'), BELOW);
+      await stored.files.delete(newIntegrationId('one'), BELOW, notAudited);
       assert.equal(await askToRead(files, PATH), `There is no file ${PATH}.`);
     });
 
@@ -63,7 +64,7 @@ for (const store of STORES) {
       const files = stored.seenBy('one');
       for (const change of [
         () => stored.put('one', PATH, pdfOfPages(2), PDF),
-        async () => void (await stored.files.delete(newIntegrationId('one'), BELOW)),
+        async () => void (await stored.files.delete(newIntegrationId('one'), BELOW, notAudited)),
       ]) {
         await stored.put('one', PATH, pdfOfPages(1), PDF);
         const before = await getBlobs(stored);

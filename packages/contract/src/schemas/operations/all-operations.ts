@@ -1,4 +1,5 @@
 import * as accounts from './accounts.ts';
+import * as audit from './audit.ts';
 import * as chats from './chats.ts';
 import * as clientTokens from './client-tokens.ts';
 import * as completion from './completion.ts';
@@ -26,6 +27,7 @@ export const operations = {
   ...integrations,
   ...webhooks,
   ...accounts,
+  ...audit,
   ...service,
 };
 

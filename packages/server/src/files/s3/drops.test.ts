@@ -8,6 +8,7 @@ import { insertTestForm, pathInMount, TestFiles } from '@runwire/test-kit/test-f
 import { STORES, type StoreName } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../../requirements/cite.ts';
 import { missingService } from '../../../../../test/support/services.ts';
+import { notAudited } from '../../audit/audit.ts';
 import { ErasedIds } from '../../domain/account/erased-ids.ts';
 import { newIntegrationId } from '../../domain/ids.ts';
 import { freedFiles, storedPath } from '../../store/queries/files.ts';
@@ -141,7 +142,7 @@ function tests(store: StoreName): void {
     const slowRead = rig.read(slow.files);
     await slow.reached;
     assert.equal(await rig.read(fast), 'first');
-    assert.equal(await fast.delete(INTEGRATION, PATH), true);
+    assert.equal(await fast.delete(INTEGRATION, PATH, notAudited), true);
     slow.release();
     assert.equal(await slowRead, null);
     assert.equal(await rig.read(fast), null);
@@ -170,8 +171,8 @@ function tests(store: StoreName): void {
     await rig.sign('form_1');
     await nextSecond();
     for (const remove of [
-      () => files.delete(INTEGRATION, PATH),
-      async () => (await files.deleteFolder(INTEGRATION, pathInMount(''))) === 1,
+      () => files.delete(INTEGRATION, PATH, notAudited),
+      async () => (await files.deleteFolder(INTEGRATION, pathInMount(''), notAudited)) === 1,
     ]) {
       await rig.send('form_1', 'first');
       assert.equal(await rig.read(files), 'first');

@@ -222,6 +222,7 @@ function toCompletion(
       given.usageRequestId === null ? null : fingerprint({ api: api.name, consumerId, agent, body: given.compared }),
     answers,
     answeredBy: answers === null ? null : toAnswerer(request),
+    ...(answers === null ? {} : { audit: request.server.audit(request) }),
     clientTools,
     ignoredFields: [],
     refreshes: [],

@@ -31,7 +31,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   const { integrations, members, erasures, adjustments, clientTokens, keys, owners, people, publicUrl } = deps;
 
   route(app, operations.createIntegration, async (request, reply) =>
-    reply.code(201).send(await integrations.create(request.principal, request.body)),
+    reply.code(201).send(await integrations.create(request.principal, request.body, app.audit(request))),
   );
 
   route(app, operations.listIntegrations, async (request) => integrations.list(request.principal, request.query));
@@ -39,17 +39,17 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   route(app, operations.getIntegration, async (_request, _reply, { integrationId }) => integrations.get(integrationId));
 
   route(app, operations.updateIntegration, async (request, _reply, { integrationId }) =>
-    integrations.update(integrationId, request.body),
+    integrations.update(integrationId, request.body, app.audit(request)),
   );
 
-  route(app, operations.deleteIntegration, async (_request, reply, { integrationId }) => {
-    await integrations.delete(integrationId);
+  route(app, operations.deleteIntegration, async (request, reply, { integrationId }) => {
+    await integrations.delete(integrationId, app.audit(request));
     return reply.code(204).send();
   });
 
   route(app, operations.putMember, async (request, reply, { integrationId }) => {
     const { consumerId } = request.params;
-    const { created, member } = await members.put(integrationId, consumerId, request.body);
+    const { created, member } = await members.put(integrationId, consumerId, request.body, app.audit(request));
     return reply.code(created ? 201 : 200).send(member);
   });
 
@@ -60,8 +60,10 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
 
   route(app, operations.deleteMember, async (request, reply, { integrationId }) => {
     const { consumerId } = request.params;
-    if (request.query.erase === true) return reply.code(202).send(await erasures.erase(integrationId, consumerId));
-    await members.delete(integrationId, consumerId);
+    const audit = app.audit(request);
+    if (request.query.erase === true)
+      return reply.code(202).send(await erasures.erase(integrationId, consumerId, audit));
+    await members.delete(integrationId, consumerId, audit);
     return reply.code(204).send();
   });
 
@@ -80,7 +82,12 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
 
   route(app, operations.createAdjustment, async (request, reply, { integrationId }) => {
     const { consumerId } = request.params;
-    const { created, adjustment } = await adjustments.create(integrationId, consumerId, request.body);
+    const { created, adjustment } = await adjustments.create(
+      integrationId,
+      consumerId,
+      request.body,
+      app.audit(request),
+    );
     return reply.code(created ? 201 : 200).send(adjustment);
   });
 
@@ -90,36 +97,38 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   });
 
   route(app, operations.createApiKey, async (request, reply) =>
-    reply.code(201).send(await keys.create(request.principal, request.body)),
+    reply.code(201).send(await keys.create(request.principal, request.body, app.audit(request))),
   );
 
   route(app, operations.listApiKeys, async (request) => keys.list(request.principal, request.query));
 
   route(app, operations.revokeApiKey, async (request, reply) => {
-    await keys.revoke(request.principal, request.params.keyId);
+    await keys.revoke(request.principal, request.params.keyId, app.audit(request));
     return reply.code(204).send();
   });
 
   route(app, operations.createOwner, async (request, reply) => {
     const base = callersBase(request, publicUrl);
-    const { setUpSecret, ...owner } = await owners.create(request.principal, request.body);
+    const { setUpSecret, ...owner } = await owners.create(request.principal, request.body, app.audit(request));
     return reply.code(201).send({ ...owner, setupLink: setUpUrl(base, setUpSecret) });
   });
 
   route(app, operations.listOwners, async (request) => owners.list(request.principal, request.query));
 
   route(app, operations.deleteOwner, async (request, reply) => {
-    await owners.delete(request.principal, request.params.ownerId);
+    await owners.delete(request.principal, request.params.ownerId, app.audit(request));
     return reply.code(204).send();
   });
 
   route(app, operations.getMe, async ({ principal }) => meJson(principal));
 
-  route(app, operations.updateMe, async ({ principal, body }) => meJson(await people.updateSelf(principal, body)));
+  route(app, operations.updateMe, async (request) =>
+    meJson(await people.updateSelf(request.principal, request.body, app.audit(request))),
+  );
 
   route(app, operations.createPerson, async (request, reply) => {
     const base = callersBase(request, publicUrl);
-    const { setUpSecret, ...person } = await people.create(request.principal, request.body);
+    const { setUpSecret, ...person } = await people.create(request.principal, request.body, app.audit(request));
     return reply.code(201).send({ ...person, setupLink: setUpUrl(base, setUpSecret) });
   });
 
@@ -128,11 +137,11 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   route(app, operations.getPerson, async (request) => people.get(request.principal, request.params.personId));
 
   route(app, operations.updatePerson, async (request) =>
-    people.update(request.principal, request.params.personId, request.body),
+    people.update(request.principal, request.params.personId, request.body, app.audit(request)),
   );
 
   route(app, operations.deletePerson, async (request, reply) => {
-    await people.delete(request.principal, request.params.personId);
+    await people.delete(request.principal, request.params.personId, app.audit(request));
     return reply.code(204).send();
   });
 }

@@ -14,7 +14,7 @@ export function chatRoutes(app: FastifyInstance, { chats, blobs, fetchAllow }: C
   route(app, operations.createChat, async (request, reply, { integrationId }) => {
     const { history, ...fields } = request.body;
     const turns = requestHistory(history, request.inlineFiles ?? NO_FILES, fetchAllow);
-    const chat = await createChat({ chats, blobs }, integrationId, fields, turns);
+    const chat = await createChat({ chats, blobs }, integrationId, fields, turns, app.audit(request));
     request.inlineFiles?.release();
     return reply.code(201).send(chat);
   });
@@ -28,12 +28,12 @@ export function chatRoutes(app: FastifyInstance, { chats, blobs, fetchAllow }: C
 
   route(app, operations.updateChat, async (request, _reply, { integrationId }) => {
     const { chatId } = request.params;
-    return chats.update(integrationId, chatId, request.body);
+    return chats.update(integrationId, chatId, request.body, app.audit(request));
   });
 
   route(app, operations.forkChat, async (request, reply, { integrationId }) => {
     const { fromChatId } = request.params;
-    return reply.code(201).send(await chats.fork(integrationId, fromChatId, request.body));
+    return reply.code(201).send(await chats.fork(integrationId, fromChatId, request.body, app.audit(request)));
   });
 
   route(app, operations.listChatMessages, async (request, _reply, scope) => {
@@ -43,7 +43,7 @@ export function chatRoutes(app: FastifyInstance, { chats, blobs, fetchAllow }: C
 
   route(app, operations.deleteChat, async (request, reply, { integrationId }) => {
     const { chatId } = request.params;
-    await chats.delete(integrationId, chatId);
+    await chats.delete(integrationId, chatId, app.audit(request));
     return reply.code(204).send();
   });
 }

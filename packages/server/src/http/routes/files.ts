@@ -34,7 +34,7 @@ export function fileRoutes(app: FastifyInstance, files: Files): void {
   });
 
   route(app, operations.deleteFile, async (request, reply, { integrationId }) => {
-    await deletePath(files, integrationId, request.query);
+    await deletePath(files, integrationId, request.query, app.audit(request));
     return reply.code(204).send();
   });
 }

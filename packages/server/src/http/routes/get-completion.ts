@@ -33,7 +33,10 @@ type Request = RequestOf<typeof operations.getCompletionV2>;
 /** Admit, then follow from the start. */
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
   const complete = async (request: Request, reply: FastifyReply, scope: Scope, given: GivenCompletion) => {
-    const completion: CompletionRequest = Object.assign(given, { integrationId: scope.integrationId });
+    const completion: CompletionRequest = Object.assign(given, {
+      integrationId: scope.integrationId,
+      ...(given.answers === null ? {} : { audit: app.audit(request) }),
+    });
     const started = await deps.starts.admit(request, reply, completion);
     const { runId, replayed, textOnly } = started.admission;
     // "A replay sends the whole text."

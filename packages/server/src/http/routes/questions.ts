@@ -49,7 +49,15 @@ export function questionRoutes(app: FastifyInstance, deps: QuestionRoutesDeps): 
       const { integrationId } = scope;
       const { instructions, ...asking } = await questions.askingRequest(integrationId, request.params.chatId);
       const extras = { ...NO_EXTRAS, instructions, startsUnread: true } as const;
-      const completion: CompletionRequest = { ...given, ...asking, integrationId, extras, chatRules: CHAT_RULES };
+      const audit = app.audit(request);
+      const completion: CompletionRequest = {
+        ...given,
+        ...asking,
+        integrationId,
+        extras,
+        chatRules: CHAT_RULES,
+        audit,
+      };
       const { runId, chatId, replayed } = await starts.admitUnread(completion);
       const { status } = await runReads.row(scope, runId);
       return reply.code(replayed ? 200 : 201).send({ runId, chatId, status });

@@ -17,8 +17,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function scheduleRoutes(app: FastifyInstance, deps: ScheduleRoutesDeps): void {
   const { reads, store } = deps;
 
-  route(app, operations.createSchedule, async ({ principal, body }, reply, { integrationId }) => {
-    const json = await createSchedule(deps, { ownerId: principal.ownerId, integrationId }, body);
+  route(app, operations.createSchedule, async (request, reply, { integrationId }) => {
+    const { principal, body } = request;
+    const json = await createSchedule(deps, { ownerId: principal.ownerId, integrationId }, body, app.audit(request));
     return reply.code(201).type(JSON_TYPE).serializer(asIs).send(json);
   });
 
@@ -31,14 +32,15 @@ export function scheduleRoutes(app: FastifyInstance, deps: ScheduleRoutesDeps): 
     return reply.type(JSON_TYPE).serializer(asIs).send(json);
   });
 
-  route(app, operations.updateSchedule, async ({ principal, params, body }, reply, { integrationId }) => {
+  route(app, operations.updateSchedule, async (request, reply, { integrationId }) => {
+    const { principal, params, body } = request;
     const owner = { ownerId: principal.ownerId, integrationId };
-    const json = await updateScheduleById(deps, owner, params.scheduleId, body);
+    const json = await updateScheduleById(deps, owner, params.scheduleId, body, app.audit(request));
     return reply.type(JSON_TYPE).serializer(asIs).send(json);
   });
 
-  route(app, operations.deleteSchedule, async ({ params: { scheduleId } }, reply, { integrationId }) => {
-    await deleteScheduleById(store, integrationId, scheduleId);
+  route(app, operations.deleteSchedule, async (request, reply, { integrationId }) => {
+    await deleteScheduleById(store, integrationId, request.params.scheduleId, app.audit(request));
     return reply.code(204).send();
   });
 

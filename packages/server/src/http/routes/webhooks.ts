@@ -15,8 +15,8 @@ import { updateEndpoint } from '../../webhooks/update-endpoint.ts';
 import { route } from '../route.ts';
 
 export function webhookRoutes(app: FastifyInstance, deps: EndpointDeps): void {
-  route(app, operations.createWebhook, async ({ body }, reply, { integrationId }) =>
-    reply.code(201).send(await createEndpoint(deps, integrationId, body)),
+  route(app, operations.createWebhook, async (request, reply, { integrationId }) =>
+    reply.code(201).send(await createEndpoint(deps, integrationId, request.body, app.audit(request))),
   );
 
   route(app, operations.listWebhooks, async ({ query }, _reply, { integrationId }) =>
@@ -27,26 +27,28 @@ export function webhookRoutes(app: FastifyInstance, deps: EndpointDeps): void {
     endpointJson(await findEndpoint(deps.store.reads, integrationId, params.endpointId)),
   );
 
-  route(app, operations.updateWebhook, async ({ params, body }, _reply, { integrationId }) =>
-    updateEndpoint(deps, integrationId, params.endpointId, body),
+  route(app, operations.updateWebhook, async (request, _reply, { integrationId }) =>
+    updateEndpoint(deps, integrationId, request.params.endpointId, request.body, app.audit(request)),
   );
 
-  route(app, operations.deleteWebhook, async ({ params }, reply, { integrationId }) => {
-    await deleteEndpoint(deps, integrationId, params.endpointId);
+  route(app, operations.deleteWebhook, async (request, reply, { integrationId }) => {
+    await deleteEndpoint(deps, integrationId, request.params.endpointId, app.audit(request));
     return reply.code(204).send();
   });
 
-  route(app, operations.rotateWebhook, async ({ params }, _reply, { integrationId }) =>
-    rotateSecret(deps, integrationId, params.endpointId),
+  route(app, operations.rotateWebhook, async (request, _reply, { integrationId }) =>
+    rotateSecret(deps, integrationId, request.params.endpointId, app.audit(request)),
   );
 
   route(app, operations.testWebhook, async ({ params }, reply, { integrationId }) =>
     reply.code(202).send(await sendTest(deps, integrationId, params.endpointId)),
   );
 
-  route(app, operations.replayWebhook, async ({ params, body }, reply, { integrationId }) =>
-    reply.code(202).send(await replayEvents(deps, integrationId, params.endpointId, body)),
-  );
+  route(app, operations.replayWebhook, async (request, reply, { integrationId }) => {
+    const { params, body } = request;
+    const replay = await replayEvents(deps, integrationId, params.endpointId, body, app.audit(request));
+    return reply.code(202).send(replay);
+  });
 
   route(app, operations.listWebhookDeliveries, async ({ params, query }, _reply, { integrationId }) =>
     listDeliveries(deps, integrationId, params.endpointId, query),
@@ -56,7 +58,8 @@ export function webhookRoutes(app: FastifyInstance, deps: EndpointDeps): void {
     getDelivery(deps, integrationId, params.endpointId, params.deliveryId),
   );
 
-  route(app, operations.redeliverWebhook, async ({ params }, reply, { integrationId }) =>
-    reply.code(202).send(await redeliver(deps, integrationId, params.endpointId, params.deliveryId)),
-  );
+  route(app, operations.redeliverWebhook, async (request, reply, { integrationId }) => {
+    const { endpointId, deliveryId } = request.params;
+    return reply.code(202).send(await redeliver(deps, integrationId, endpointId, deliveryId, app.audit(request)));
+  });
 }

@@ -97,6 +97,7 @@ export const findAnythingToErase = statement('find anything to erase', (db, p: P
         or exists (select 1 from usage_days where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from adjustments where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from schedules where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
+        or exists (select 1 from audit_events where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId})
         or exists (select 1 from files where ${isFileIn(p)})
         or exists (select 1 from upload_forms
           where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to})

@@ -194,6 +194,17 @@ export const deleteFreedFile = statement('delete freed file', (db, p: { blobKey:
   db.deleteFrom('files').where('blob_key', '=', p.blobKey),
 );
 
+/** The member in whose chat the file was made. */
+export const makerOfFile = statement('maker of file', (db, p: { integrationId: IntegrationId; path: StoredPath }) =>
+  db
+    .selectFrom('files')
+    .innerJoin('chats', 'chats.chat_key', 'files.chat_key')
+    .select('chats.consumer_id')
+    .where('files.integration_id', '=', p.integrationId)
+    .where('files.path', '=', p.path)
+    .where('files.freed_at', 'is', null),
+);
+
 export const announceFile = insertInto('announced_files', ['chat_key', 'path'], {
   unlessExists: ['chat_key', 'path'],
 });

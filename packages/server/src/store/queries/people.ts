@@ -5,7 +5,7 @@ import { soughtId } from './sought-id.ts';
 
 type Db = Parameters<(typeof personById)['build']>[0];
 
-/** On PostgreSQL a trigger for nodes of the version before has inserted the first person of a new owner already. */
+/** On PostgreSQL a trigger for earlier nodes has already inserted a new owner's first person. */
 export const insertPerson = insertInto(
   'people',
   ['person_id', 'owner_id', 'email', 'name_json', 'role', 'created_at', { last_seen_at: null }],

@@ -8,6 +8,7 @@ export const COPIED_TABLES = [
   'nodes',
   'owners',
   'people',
+  'audit_events',
   'api_keys',
   'passwords',
   'sessions',

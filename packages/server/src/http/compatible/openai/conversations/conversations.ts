@@ -1,4 +1,5 @@
 import { createChat } from '../../../../admission/create-chat.ts';
+import { notAudited } from '../../../../audit/audit.ts';
 import { historyProblem } from '../../../../domain/chat/imported-turn.ts';
 import { Refusal } from '../../../../domain/refusal.ts';
 import { ownersQuery } from '../../../route.ts';
@@ -30,8 +31,11 @@ export async function createConversation(deps: CompatibleDeps, call: CompatibleC
   const { integrationId } = call.scope;
   noteIgnored(body, call);
   const consumerId = headerConsumer(call.request);
-  const chat = await createChat(deps, integrationId, { consumerId }, history);
-  return conversationJson(metadata === null ? chat : await deps.chats.update(integrationId, chat.chatId, { metadata }));
+  const audit = deps.app.audit(call.request);
+  const chat = await createChat(deps, integrationId, { consumerId }, history, audit);
+  if (metadata === null) return conversationJson(chat);
+  // Part of the creation, which has an event already.
+  return conversationJson(await deps.chats.update(integrationId, chat.chatId, { metadata }, notAudited));
 }
 
 const conversationId = ({ request }: Pick<CompatibleCall, 'request'>): string =>
@@ -43,18 +47,19 @@ export async function getConversation({ chats }: CompatibleDeps, call: Compatibl
 }
 
 /** `POST /conversations/{id}`: replaces the metadata. */
-export async function updateConversation({ chats }: CompatibleDeps, call: CompatibleCall) {
+export async function updateConversation({ app, chats }: CompatibleDeps, call: CompatibleCall) {
   const body = Fields.of(call.request.body);
   const metadata = readMetadata(body);
   if (!body.has('metadata')) throw new Refusal('invalid_request', '`metadata` is missing.');
   noteIgnored(body, call);
-  return conversationJson(await chats.update(call.scope.integrationId, conversationId(call), { metadata }));
+  const audit = app.audit(call.request);
+  return conversationJson(await chats.update(call.scope.integrationId, conversationId(call), { metadata }, audit));
 }
 
 /** `DELETE /conversations/{id}`: deletes the chat and its messages. */
-export async function deleteConversation({ chats }: CompatibleDeps, call: CompatibleCall) {
+export async function deleteConversation({ app, chats }: CompatibleDeps, call: CompatibleCall) {
   const id = conversationId(call);
-  await chats.delete(call.scope.integrationId, id);
+  await chats.delete(call.scope.integrationId, id, app.audit(call.request));
   return { id, object: 'conversation.deleted', deleted: true };
 }
 

@@ -1,0 +1,37 @@
+import { Sweep } from '@runwire/lib/sweep.ts';
+import { deleteOldAuditEvents, oldAuditEvent } from '../store/queries/audit.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** Rows per transaction, so that others do not wait long. */
+const BATCH = 1000;
+
+/** T7 for the audit log: deletes events after `RUNWIRE_AUDIT_DAYS`. */
+export class AuditSweep extends Sweep {
+  readonly #store: Store;
+  readonly #auditMs: number;
+  readonly #now: () => number;
+
+  constructor(
+    store: Store,
+    { sweepMs, auditMs }: { readonly sweepMs: number; readonly auditMs: number },
+    now: () => number,
+    logger: Logger,
+  ) {
+    super(sweepMs, 'old audit events', logger);
+    this.#store = store;
+    this.#auditMs = auditMs;
+    this.#now = now;
+  }
+
+  /** Resolves to the number of deleted rows. */
+  protected override async sweepOnce(): Promise<number> {
+    const before = this.#now() - this.#auditMs;
+    let count = 0;
+    // A read costs less than a commit, and most sweeps find nothing.
+    while ((await this.#store.reads.all(oldAuditEvent, { before })).length > 0) {
+      count += await this.#store.transact('sweep', (tx) => tx.run(deleteOldAuditEvents, { before, limit: BATCH }));
+    }
+    return count;
+  }
+}
