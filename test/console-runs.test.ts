@@ -3,11 +3,13 @@ import { after, test } from 'node:test';
 import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
+import { countCached } from '../packages/console/src/pages/runs/cached-part.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
 import { getKind, isCompacted, readableFrame, toPreview } from '../packages/console/src/pages/runs/event-text.ts';
 import { toStatus } from '../packages/console/src/pages/runs/run-state.ts';
 import { toContent } from '../packages/console/src/pages/runs/step-content.ts';
 import { toTimeline } from '../packages/console/src/pages/runs/step-tree.ts';
+import { zoomIn, zoomOut } from '../packages/console/src/pages/runs/time-span.ts';
 
 /* What the page of a run makes of its steps and events, with a real run of several agents. */
 
@@ -134,4 +136,24 @@ test('a run with open questions is shown as waiting', () => {
     [shown([]), shown([{}]), shown([], 'running'), shown([], 'running', 'immediate')],
     ['completed', 'waiting', 'running', 'cancelling'],
   );
+});
+
+test('zoom shows the chosen step, or the middle, and ends with the whole run', () => {
+  const whole = { startMs: 1000, durationMs: 800 };
+  const step = zoomIn(whole, { startMs: 1100, endMs: 1200 });
+  deepEqual([step.startMs, step.durationMs].map(Math.round), [1090, 120]);
+  const half = zoomIn(whole, null);
+  deepEqual(half, { startMs: 1200, durationMs: 400 });
+  equal(zoomOut(half, whole), null);
+  deepEqual(zoomOut(step, whole), { startMs: 1030, durationMs: 240 });
+});
+
+test('marks the first messages that the cached tokens cover', () => {
+  const message = { type: 'message', role: 'user', content: 'x'.repeat(960) };
+  const prompt = { instructions: '', tools: [], messages: [message, message], settings: {} };
+  const shown = { ...prompt, model: null, agencyVersion: null, exact: true };
+  const usage = { request_count: 1, input_tokens: 100, output_tokens: 1, reasoning_tokens: 0, total_tokens: 101 };
+  equal(countCached(shown, { ...usage, cached_tokens: 0 }), 0);
+  equal(countCached(shown, { ...usage, cached_tokens: 60 }), 1);
+  equal(countCached(shown, { ...usage, cached_tokens: 100 }), 2);
 });

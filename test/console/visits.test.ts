@@ -34,17 +34,33 @@ const PASSES: readonly Pass[] = [
 /** One pass waits for quiet pages most of the time. */
 const LANES = 2;
 
-/** The area whose pages have the planted faults. */
-const FAULTY_AREA = 'keys';
+/** A change of a source, and the area whose visits find it. */
+interface PlantedFault extends SourceChange {
+  readonly area: string;
+}
 
 /** The planted faults as changes of the sources of the console. */
-const FAULTS: Readonly<Record<string, SourceChange>> = {
+const FAULTS: Readonly<Record<string, PlantedFault>> = {
+  'failed-as-done': {
+    area: 'runs',
+    file: 'pages/runs/timeline-row.tsx',
+    text: "{status !== 'completed' && <Status status={status} />}",
+    by: '',
+  },
+  'forget-calls': {
+    area: 'chats',
+    file: 'pages/chats/message-item.tsx',
+    text: '<MessageCalls integration={integration} message={message} />',
+    by: '',
+  },
   unlabelled: {
+    area: 'keys',
     file: 'pages/keys/keys-page.tsx',
     text: '      Create key\n    </button>',
     by: '    </button>',
   },
   'inline-style': {
+    area: 'keys',
     file: 'ui/page.tsx',
     text: '<header className="page-head">',
     by: '<header className="page-head" ref={(header) => header?.setAttribute("style", "gap: 1px")}>',
@@ -58,7 +74,7 @@ test('every page and every error of the console works in a browser', async (t) =
   if (missing !== undefined) return t.skip(missing);
   const change = FAULTS[fault ?? ''];
   using built = change === undefined ? null : await BuiltConsole.build(change);
-  const visits = inGate() ? gateVisits : fault === null ? consoleVisits() : consoleVisits(FAULTY_AREA);
+  const visits = inGate() ? gateVisits : fault === null ? consoleVisits() : consoleVisits(change?.area);
   const sum = { pages: 0, visits: 0, axe: 0, messages: 0, violations: 0, foreign: 0 };
   const problems: string[] = [];
   const folder = built === null ? {} : { consoleFolder: built.folder };

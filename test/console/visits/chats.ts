@@ -69,6 +69,12 @@ export const chatVisits: readonly ConsoleVisit[] = [
       expectEqual('member for the playground', query.get('member'), seed.members[0]);
       await page.getByRole('link', { name: 'Run', exact: true }).last().click();
       await heading(page, 'Run of Triage');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.tool}`);
+      const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').filter({ hasText: 'find_order' });
+      await call.getByText('completed', { exact: true }).waitFor();
+      await visit.checkPage('chat-calls');
+      await call.getByRole('link', { name: /^Step \d+$/ }).click();
+      await page.getByRole('region', { name: 'input' }).getByText('A-1001').waitFor();
     },
   },
   {
@@ -84,7 +90,8 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('chat-cancelled');
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
-      await page.getByText('waiting', { exact: true }).waitFor();
+      const calls = page.getByRole('list', { name: 'Calls' });
+      await calls.getByRole('listitem').filter({ hasText: 'refund' }).getByText('waiting', { exact: true }).waitFor();
       await page.getByText('The run ended with a question.').waitFor();
       await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();

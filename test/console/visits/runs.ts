@@ -5,6 +5,7 @@ import { shown } from './table-cell.ts';
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 const steps = (page: Page) => page.getByRole('region', { name: 'Steps' });
+const row = (page: Page, name: RegExp) => steps(page).getByRole('button', { name });
 const details = (page: Page) => page.getByRole('region', { name: 'Details' });
 const openRun = (visit: VisitContext, run: string, search = '') =>
   visit.open(`integrations/${visit.integration}/runs/${run}${search}`);
@@ -156,6 +157,12 @@ export const runVisits: readonly ConsoleVisit[] = [
       );
       await fact(page, tokenSentence(asked?.usage as Tokens));
       await visit.checkPage('run-step-model');
+      await page.getByRole('tab', { name: 'Prompt' }).click();
+      await details(page).getByText('Please do your part.').waitFor();
+      await visit.checkPage('run-step-prompt');
+      await steps(page).getByRole('button', { name: 'Zoom in' }).click();
+      await steps(page).getByRole('button', { name: 'Zoom out' }).click();
+      await page.getByRole('tab', { name: /^Step/ }).click();
       await steps(page).getByLabel('Kind').selectOption('Tool');
       await steps(page).getByRole('button', { name: /Model/ }).first().waitFor({ state: 'hidden' });
       await steps(page).getByLabel('Failed only').check();
@@ -229,9 +236,10 @@ export const runVisits: readonly ConsoleVisit[] = [
       await openRun(visit, seed.runs.failed);
       await details(page).getByText('The provider answered 503: overloaded.').waitFor();
       await details(page).getByText('Check the key and the state of the model provider').waitFor();
+      await row(page, /^Model Triage ?failed/).waitFor();
       await visit.checkPage('run-failed');
       await openRun(visit, seed.runs.cancelled);
-      await steps(page).getByText('cancelled', { exact: true }).waitFor();
+      await row(page, /^Model Triage ?cancelled/).waitFor();
       await visit.checkPage('run-cancelled');
       await openRun(visit, seed.runs.brokenTool);
       await steps(page).getByLabel('Failed only').check();
@@ -242,7 +250,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('run-step-failed');
       await openRun(visit, seed.runs.asking);
       await details(page).getByText('A call waits for an answer.').waitFor();
-      await steps(page).getByText('waiting', { exact: true }).waitFor();
+      await row(page, /^refund Billing ?waiting/).waitFor();
       await visit.checkPage('run-asking');
     },
   },
@@ -265,7 +273,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       await page.getByRole('dialog').getByText('The server stopped the run.').waitFor();
       await visit.checkPage('run-cancel-answer');
       await page.getByRole('button', { name: 'Close' }).click();
-      await steps(page).getByText('cancelled', { exact: true }).waitFor();
+      await row(page, /^Whole run ?cancelled/).waitFor();
       await steps(page).getByText('running', { exact: true }).waitFor({ state: 'hidden' });
     },
   },

@@ -7,6 +7,7 @@ import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MessageAnswers, MessageCalls } from './message-calls.tsx';
 import { MessageFiles } from './message-files.tsx';
 
 interface MessageItemProps {
@@ -35,6 +36,8 @@ export const MessageItem = memo(function MessageItem({ integration, message, ask
       {content !== '' && (
         <LongText text={content}>{role === 'user' ? undefined : (shown) => <Markdown text={shown} />}</LongText>
       )}
+      <MessageCalls integration={integration} message={message} />
+      <MessageAnswers message={message} />
       <MessageFiles integration={integration} message={message} />
       {error !== null && <RunError error={error} />}
     </article>

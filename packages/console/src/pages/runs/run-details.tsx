@@ -28,7 +28,7 @@ interface RunDetailsProps {
 
 /** The whole run: what was asked, what was answered, and what it used. */
 export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
-  const { apiIntegrationId: integration, chatId, consumerId, pending, continues } = run;
+  const { apiIntegrationId: integration, chatId, consumerId, pending, continues, continuedBy } = run;
   const files = steps.flatMap((step) => step.files);
   return (
     <div className="stack">
@@ -112,6 +112,16 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           <dd>{run.agencyVersion === null ? 'not known' : <code>{run.agencyVersion}</code>}</dd>
           <dt>Usage request id</dt>
           <dd>{run.usageRequestId === null ? <Nothing /> : <bdi>{shorten(run.usageRequestId)}</bdi>}</dd>
+          {continuedBy !== null && (
+            <>
+              <dt>Continued by</dt>
+              <dd>
+                <Link to="/integrations/$integration/runs/$run" params={{ integration, run: continuedBy }}>
+                  the next run of the chat
+                </Link>
+              </dd>
+            </>
+          )}
           {continues !== null && (
             <>
               <dt>Continues</dt>

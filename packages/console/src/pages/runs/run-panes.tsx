@@ -7,6 +7,7 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CurrentSteps } from './current-steps.ts';
 import { EventsTab } from './events-tab.tsx';
+import { PromptTab } from './prompt-tab.tsx';
 import { RunDetails } from './run-details.tsx';
 import { isActive } from './run-state.ts';
 import { StepDetails } from './step-details.tsx';
@@ -20,7 +21,7 @@ interface RunPanesProps {
   readonly steps: readonly Step[];
 }
 
-const TABS = ['details', 'events', 'json'] as const;
+const TABS = ['details', 'prompt', 'events', 'json'] as const;
 
 /** The two panes of a run: its steps, and the details of what was chosen. On narrow screens one follows the other. */
 export function RunPanes({ run, steps }: RunPanesProps) {
@@ -30,7 +31,8 @@ export function RunPanes({ run, steps }: RunPanesProps) {
   const details = useRef<HTMLElement>(null);
   const rows = useMemo(() => toTimeline(steps), [steps]);
   const chosen = rows.find(({ step }) => String(step.step) === search.step);
-  const tab = TABS.find((id) => id === search.tab) ?? 'details';
+  const hasPrompt = chosen?.step.kind === 'model';
+  const tab = TABS.find((id) => id === search.tab && (id !== 'prompt' || hasPrompt)) ?? 'details';
   const needsLog = isActive(run) || tab === 'events' || chosen !== undefined;
   const [log, logState] = useEventLog(run, needsLog && !run.chatDeleted);
   const [currentSteps] = useState(() => new CurrentSteps(run.agent));
@@ -77,6 +79,15 @@ export function RunPanes({ run, steps }: RunPanesProps) {
                   />
                 ),
             },
+            ...(chosen !== undefined && hasPrompt
+              ? [
+                  {
+                    id: 'prompt',
+                    title: 'Prompt',
+                    content: <PromptTab integration={run.apiIntegrationId} runId={run.runId} step={chosen.step} />,
+                  },
+                ]
+              : []),
             {
               id: 'events',
               title: 'Events',

@@ -29,6 +29,14 @@ export const runQuery = (apiIntegrationId: string, runId: string) =>
     },
   });
 
+/** What a model was sent in a step of a run. It never changes, except for `exact`. */
+export const promptQuery = (apiIntegrationId: string, runId: string, step: number) =>
+  queryOptions({
+    queryKey: ['runs', apiIntegrationId, runId, 'prompt', step],
+    queryFn: ({ signal }) => api().runs.prompt({ apiIntegrationId, runId, step }, { signal }),
+    staleTime: 60_000,
+  });
+
 /** What started a run. */
 type RunInputMessage = Pick<Message, 'content' | 'attachments' | 'sandboxFiles'>;
 

@@ -1,9 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatDuration, formatJsonText } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { RunError } from '../../ui/run-error.tsx';
@@ -91,6 +93,31 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
           </dd>
           <dt>Duration</dt>
           <dd>{formatDuration(endMs - startMs)}</dd>
+          {step.tries > 1 && (
+            <>
+              <dt>Tries</dt>
+              <dd>{step.tries} requests to models</dd>
+            </>
+          )}
+          {step.answeredBy !== null && (
+            <>
+              <dt>Answered by</dt>
+              <dd>
+                <bdi>{shorten(step.answeredBy.name ?? step.answeredBy.id ?? step.answeredBy.kind)}</bdi>,{' '}
+                <Time time={step.answeredBy.at} />
+              </dd>
+            </>
+          )}
+          {step.continuedBy !== null && (
+            <>
+              <dt>Continued by</dt>
+              <dd>
+                <Link to="/integrations/$integration/runs/$run" params={{ integration, run: step.continuedBy }}>
+                  the run with the answer
+                </Link>
+              </dd>
+            </>
+          )}
           <dt>Attempt</dt>
           <dd>{step.attempt}</dd>
           <dt>Events</dt>
@@ -109,7 +136,7 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
       {input !== null && (
         <section>
           <h3>Input</h3>
-          <CodeBlock code={formatJsonText(input)} label="input" />
+          <JsonView text={input} label="input" />
         </section>
       )}
       {reasoning !== null && (
@@ -121,7 +148,7 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
       {output !== null && (
         <section>
           <h3>Output</h3>
-          <CodeBlock code={formatJsonText(output)} label="output" />
+          <JsonView text={output} label="output" />
         </section>
       )}
       {calls.length > 0 && (

@@ -1,9 +1,11 @@
 import { formatDuration } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { Status } from '../../ui/feedback.tsx';
+import { toFacts } from './step-facts.ts';
 import { StepTitle } from './step-title.tsx';
 import type { TimelineStep } from './step-tree.ts';
-import { TimelineBar, type TimelineSpan } from './timeline-bar.tsx';
+import type { TimelineSpan } from './time-span.ts';
+import { TimelineBar } from './timeline-bar.tsx';
 
 interface TimelineRowProps {
   readonly row: TimelineStep;
@@ -16,11 +18,13 @@ interface TimelineRowProps {
 const MAX_DEPTH = 4;
 
 export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChosen, onChoose }: TimelineRowProps) {
+  const { status, firstTokenMs } = step;
+  const facts = toFacts(step);
   return (
     <li>
       <button
         type="button"
-        className={`timeline-row timeline-${step.kind}`}
+        className={`timeline-row timeline-${step.kind} timeline-${status}`}
         aria-current={isChosen ? 'true' : undefined}
         onClick={onChoose}
       >
@@ -28,10 +32,16 @@ export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChos
           <span className="ellipsis">
             <StepTitle tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
           </span>
-          {step.status === 'failed' && <Status status="failed" />}
+          {status !== 'completed' && <Status status={status} />}
         </span>
         <span className="small number">{formatDuration(endMs - startMs)}</span>
-        <TimelineBar span={span} startMs={startMs} endMs={endMs} />
+        {facts !== '' && <span className="timeline-facts small muted ellipsis">{facts}</span>}
+        <TimelineBar
+          span={span}
+          startMs={startMs}
+          endMs={endMs}
+          firstMs={firstTokenMs === null ? null : startMs + firstTokenMs}
+        />
       </button>
     </li>
   );

@@ -1,4 +1,5 @@
 import type { RunRecord, Step } from '@runwire/client';
+import { useState } from 'react';
 import { formatCount, formatDuration } from '../../lib/format.ts';
 import { Status } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
@@ -6,6 +7,8 @@ import { CurrentRow } from './current-row.tsx';
 import { type CurrentStep, startOfCurrent } from './current-steps.ts';
 import { getDuration, getStart, isActive, toStatus } from './run-state.ts';
 import type { TimelineStep } from './step-tree.ts';
+import { type TimelineSpan, zoomIn, zoomOut } from './time-span.ts';
+import { TimelineAxis } from './timeline-axis.tsx';
 import { TimelineRow } from './timeline-row.tsx';
 
 interface TimelineProps {
@@ -34,7 +37,10 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
   );
   const running = current.filter((step) => failed === '' && (kind === '' || step.kind === kind));
   const steps = rows.map(({ step }) => step);
-  const span = { startMs: getStart(run), durationMs: getDuration(run) };
+  const whole = { startMs: getStart(run), durationMs: getDuration(run) };
+  const [zoomed, setZoomed] = useState<TimelineSpan | null>(null);
+  const span = zoomed ?? whole;
+  const chosenRow = rows.find(({ step }) => step.step === chosen?.step) ?? null;
   return (
     <section className="card timeline" aria-label="Steps">
       <search className="spread timeline-filters" aria-label="Filters of steps">
@@ -53,7 +59,21 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
           />
           Failed only
         </label>
+        <span className="row">
+          <button type="button" className="button button-small" onClick={() => setZoomed(zoomIn(span, chosenRow))}>
+            Zoom in
+          </button>
+          <button
+            type="button"
+            className="button button-small"
+            disabled={zoomed === null}
+            onClick={() => setZoomed(zoomOut(span, whole))}
+          >
+            Zoom out
+          </button>
+        </span>
       </search>
+      <TimelineAxis span={span} beginMs={whole.startMs} />
       <ol className="timeline-rows">
         <li>
           <button
@@ -66,7 +86,7 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
               <strong>Whole run</strong>
               <Status status={toStatus(run)} />
             </span>
-            <span className="small number">{formatDuration(span.durationMs)}</span>
+            <span className="small number">{formatDuration(whole.durationMs)}</span>
           </button>
         </li>
         {shown.map((row) => (
@@ -79,7 +99,13 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
           />
         ))}
         {running.map((step) => (
-          <CurrentRow key={step.eventId} step={step} startMs={startOfCurrent(step, run, steps)} span={span} />
+          <CurrentRow
+            key={step.eventId}
+            step={step}
+            startMs={startOfCurrent(step, run, steps)}
+            span={span}
+            whole={whole}
+          />
         ))}
       </ol>
       <p className="small muted" role="status">
