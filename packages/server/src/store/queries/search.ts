@@ -49,13 +49,12 @@ export const turnsWith = (words: SoughtWords, limit: number) => (db: Db) =>
 export const lastDoc = (db: Db) =>
   raw<{ doc: number | null }>(db, sql<{ doc: number | null }>`select max(doc) as doc from search_docs`);
 
-/** On SQLite: turns that match the expression, among these numbers. */
-export const turnsMatching = (expression: string, from: number, to: number, limit: number) => (db: Db) =>
+/** On SQLite: turns that match the expression. */
+export const turnsMatching = (expression: string, limit: number) => (db: Db) =>
   raw<Turn>(
     db,
     sql<Turn>`select d.run_id, d.chat_key from search_index cross join search_docs d
-      where search_index match ${expression} and search_index.rowid > ${from} and search_index.rowid <= ${to}
-        and d.doc = search_index.rowid limit ${limit}`,
+      where search_index match ${expression} and d.doc = search_index.rowid limit ${limit}`,
   );
 
 /** On SQLite: the first word in the index from this one on. */
