@@ -23,7 +23,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
 import { addServeCommand } from './commands/serve.ts';
-import { addStepsCommand } from './commands/steps.ts';
+import { addPromptCommand, addStepsCommand } from './commands/steps.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { newProgram, runProgram } from './run-program.ts';
@@ -47,6 +47,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addQuestionCommands(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
+  addPromptCommand(program, context);
   addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);

@@ -62,6 +62,7 @@ export async function compose(
     sweepSignIns: () => sweeps.signIns.sweep(),
     sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),
+    sweepDefinitions: () => runs.definitions.sweep(),
     sweepTicks: () => schedules.sweep.sweep(),
     lookAtSchedules: () => schedules.loop.look(),
   };
@@ -91,7 +92,7 @@ export async function compose(
   schedules.start();
   webhooks.deliveries.start();
   webhooks.reportBroken();
-  for (const sweep of Object.values(sweeps)) sweep.start();
+  for (const sweep of [...Object.values(sweeps), runs.definitions]) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');
   return {
