@@ -19,9 +19,14 @@ const USAGE_COLUMNS = [
 
 /** On PostgreSQL, triggers need columns of these tables, and the events are partitioned. */
 const POSTGRES_EARLIER = [
-  ...['queue_uncounted_run', 'keep_erased_usage', 'keep_erased_measures', 'set_asking_run', 'set_question_owner'].map(
-    (name) => `drop function if exists ${name} cascade`,
-  ),
+  ...[
+    'queue_uncounted_run',
+    'keep_erased_usage',
+    'keep_erased_measures',
+    'set_asking_run',
+    'set_question_owner',
+    'delete_search_docs',
+  ].map((name) => `drop function if exists ${name} cascade`),
   'alter table event_chunks detach partition event_chunks_earlier',
   'drop table event_chunks',
   'alter table event_chunks_earlier rename to event_chunks',
@@ -36,6 +41,7 @@ const EARLIER = [
   ...['shared_runs', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
     (table) => `drop table ${table}`,
   ),
+  ...['search_docs', 'search_waiting', 'search_state'].map((table) => `drop table ${table}`),
   ...['chats_waiting', 'chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
@@ -97,8 +103,12 @@ const EARLIER = [
   'drop table upload_forms',
   `delete from kysely_migration where name >= '${FIRST_UNDONE}'`,
 ];
-/** On SQLite, triggers need a column of `chats`. */
-const EARLIER_ON_SQLITE = ['drop trigger chats_created', 'drop trigger chats_changed', ...EARLIER].join(';');
+/** On SQLite, triggers need other tables and a column of `chats`. */
+const EARLIER_ON_SQLITE = [
+  ...['messages_unindexed', 'chats_created', 'chats_changed'].map((name) => `drop trigger ${name}`),
+  ...['search_terms', 'search_index'].map((table) => `drop table ${table}`),
+  ...EARLIER,
+].join(';');
 const APPLIED = 'select name from kysely_migration order by name';
 const OTHER_PLACE = {
   name: 'StartRefused',
