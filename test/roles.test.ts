@@ -91,6 +91,13 @@ function tests(store: StoreName): void {
       ['one'],
     );
     assert.deepEqual((await scoped.get('/v2/questions')).body.items, []);
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    await newKey({ name: 'ends soon', expiresAt: soon });
+    assert.equal((await api.get('/v2/overview')).body.expiringKeys.length, 1);
+    const overview = await scoped.get('/v2/overview');
+    assert.deepEqual([overview.status, overview.body.expiringKeys], [200, []], 'it sees no keys');
+    assert.equal((await scoped.get('/v2/overview?integration=one')).status, 200);
+    await refused(scoped.get('/v2/overview?integration=two'), 403, 'role_forbidden');
     assert.equal((await scoped.get('/v2/integrations/one/runs')).status, 200);
     for (const other of ['two', 'demo', 'no-such', 'ONE', 'one%2f..%2ftwo']) {
       await refused(scoped.get(`/v2/integrations/${other}/runs`), 403, 'role_forbidden');

@@ -36,6 +36,7 @@ const OF_SCOPED_KEYS = new Set([
   'createAgencyUpload',
   'listIntegrations',
   'listQuestions',
+  'getOverview',
   'listAgencies',
   'getMe',
 ]);

@@ -158,6 +158,7 @@ export const scopedKeyOperations: ReadonlySet<string> = new Set<RoleOperation>([
   'createAgencyUpload',
   'listIntegrations',
   'listQuestions',
+  'getOverview',
   'listAgencies',
   'getMe',
 ]);

@@ -27,7 +27,7 @@ export function overviewRoutes(app: FastifyInstance, deps: OverviewRoutesDeps): 
         ? (integrations as readonly IntegrationId[] | null)
         : [(await app.ownership.scope(request, integration)).integrationId];
     const takeTurn = () => deps.turns.take(ownerId);
-    const seesKeys = role === 'manager';
+    const seesKeys = role === 'manager' && integrations === null;
     const { agencies, ...found } = await deps.runReads.overview(takeTurn, { ownerId, only, seesKeys, hours });
     return { ...found, ...readAgencies(deps, agencies) };
   });
