@@ -58,6 +58,9 @@ test('has a method for every operation that needs a key', async () => {
   await all.owners.create({ email: 'b@example.com' });
   const third = await all.owners.create({ email: 'c@example.com' });
   await all.owners.delete({ ownerId: third.ownerId });
+  const { personId } = await all.people.create({ email: 'd@example.com', role: 'viewer' });
+  assert.equal((await all.people.update({ personId, name: 'Dee' })).name, 'Dee');
+  assert.equal((await all.people.get({ personId })).role, 'viewer');
   const endpoint = await all.webhooks.create({ url: null });
   const { endpointId } = endpoint;
   assert.match(endpoint.secret, /^whsec_/);
@@ -87,7 +90,8 @@ test('has a method for every operation that needs a key', async () => {
     ...{ integrations: all.integrations.list(), keys: all.keys.list({ limit: 1 }), owners: all.owners.list() },
     ...{ agencies: all.agencies.list(), nodes: all.nodes.list(), webhooks: all.webhooks.list() },
     deliveries: all.webhooks.deliveries({ endpointId, limit: 1 }),
-    questions: all.questions.list({ state: 'all' }),
+    ...{ questions: all.questions.list({ state: 'all' }), people: all.people.list() },
+    audit: all.audit.list({ operation: 'createPerson' }),
     ...{ schedules: all.schedules.list({ limit: 1 }), ticks: all.schedules.ticks({ scheduleId }) },
   })) {
     counts[name] = (await Array.fromAsync(list as AsyncIterable<unknown>)).length;
@@ -95,8 +99,10 @@ test('has a method for every operation that needs a key', async () => {
   assert.deepEqual(counts, {
     ...{ runs: 1, steps: 1, chats: 2, messages: 2, members: 1, adjustments: 1, usage: 2, summary: 1, files: 1 },
     ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
-    ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0 },
+    ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0, people: 2, audit: 1 },
   });
+  await all.people.delete({ personId });
+  assert.equal((await all.overview.get()).measures.runs, 1);
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
   assert.deepEqual([items.length, typeof nextCursor], [1, 'string']);

@@ -26,6 +26,7 @@ const POSTGRES_EARLIER = [
     'set_asking_run',
     'set_question_owner',
     'delete_search_docs',
+    'follow_owner',
   ].map((name) => `drop function if exists ${name} cascade`),
   'alter table event_chunks detach partition event_chunks_earlier',
   'drop table event_chunks',
@@ -41,7 +42,10 @@ const EARLIER = [
   ...['shared_runs', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
     (table) => `drop table ${table}`,
   ),
-  ...['search_docs', 'search_waiting', 'search_state'].map((table) => `drop table ${table}`),
+  ...['search_docs', 'search_waiting', 'search_state', 'people', 'audit_events'].map((table) => `drop table ${table}`),
+  ...['role', 'integrations_json', 'creator_id', 'creator_json'].map(
+    (column) => `alter table api_keys drop column ${column}`,
+  ),
   ...['chats_waiting', 'chats_updated', 'chats_replaced', 'chats_forked'].map((name) => `drop index ${name}`),
   'alter table chats drop column updated_hour',
   ...['compacted_chunks', 'sweep_positions', 'skipped_runs'].map((table) => `drop table ${table}`),
