@@ -14,9 +14,10 @@ import {
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { restore, backup as takeBackup } from '@runwire/server';
-import { freshDatabase, temporaryFolder } from '@runwire/test-kit';
+import { askDatabase, freshDatabase, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, getFolder, runwire } from './support/cli-process.ts';
+import { until } from './support/eventually.ts';
 import { type FurnishedHouse, furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
@@ -113,7 +114,17 @@ test('a backup restores from either store to either store, and its run resumes',
   );
   await using server = await CliServer.start({ env: postgres });
   assert.match(server.stdout, /now resumed: 1/);
-  assert.deepEqual(await look(server.api(house.apiKey)), house.seen);
+  const api = server.api(house.apiKey);
+  assert.deepEqual(await look(api), house.seen);
+  // The index of words is not in the backup. Searches find everything before and after it was built.
+  const finds = async () => {
+    const { items } = (await api.get('/v2/integrations/house/chats?q=look')).body;
+    return items.map(({ chatId }: { chatId: string }) => chatId);
+  };
+  const found = await finds();
+  assert.deepEqual(found, ['talk 2', 'talk']);
+  await until(async () => (await askDatabase(database.url, 'select rest from search_state'))[0]?.rest === null);
+  assert.deepEqual(await finds(), found);
 });
 
 test('a backup is private, and has the secret unless a setting gives it', async (t) => {
