@@ -29,7 +29,16 @@ export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Pro
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
     const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, error, questionId } = step;
-    const record_json = JSON.stringify({ usage, output: [], firstTokenMs, promptBytes, tries, cost, error, questionId });
+    const record_json = JSON.stringify({
+      usage,
+      output: [],
+      firstTokenMs,
+      promptBytes,
+      tries,
+      cost,
+      error,
+      questionId,
+    });
     return tx.run(insertUnfinishedStep, { ...toColumns(runId, step), kind, status, record_json });
   });
 
