@@ -162,6 +162,8 @@ function tests(store: StoreName): void {
       content: 'Tw',
       attachments: [],
       sandboxFiles: [],
+      calls: [],
+      answers: [],
       error: { code: 'model_error', message: 'No.' },
     });
 

@@ -57,6 +57,7 @@ created = await all.keys.create(name="two")
 owner = await all.owners.create(email=email)
 endpoint = await all.webhooks.create(url=None)
 which = endpoint["endpointId"]
+assert (await all.runs.prompt(run_id, 1))["exact"] is True
 assert endpoint["secret"].startswith("whsec_")
 assert (await all.webhooks.update(which, description="Ours"))["description"] == "Ours"
 assert (await all.webhooks.get(which))["url"] is None

@@ -91,6 +91,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   getRun: ({ runId }) => [{ path: `${HOME}/runs/${runId}`, times: 10 }],
   listRuns: () => [...list(`${HOME}/runs`), ...list(`${HOME}/runs?agent=Clerk&status=completed`)],
   listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
+  getStepPrompt: ({ runId }) => [{ path: `${HOME}/runs/${runId}/steps/1/prompt`, times: 5 }],
   getRunEvents: ({ runId, sizes }) => [{ path: `${HOME}/runs/${runId}/events`, times: sizes.readers }],
   cancelRun: ({ runId }) => [{ method: 'POST', path: `${HOME}/runs/${runId}/cancel`, body: {} }],
   listUsage: () => [...list(`${HOME}/usage`), { path: `${HOME}/usage?format=csv`, times: 2 }],

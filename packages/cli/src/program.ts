@@ -22,7 +22,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
 import { addServeCommand } from './commands/serve.ts';
-import { addStepsCommand } from './commands/steps.ts';
+import { addPromptCommand, addStepsCommand } from './commands/steps.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { newProgram, runProgram } from './run-program.ts';
@@ -46,6 +46,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addQuestionCommands(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
+  addPromptCommand(program, context);
   addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);

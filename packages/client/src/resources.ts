@@ -8,6 +8,7 @@ export const RESOURCES = {
     list: 'GET /v2/integrations/:apiIntegrationId/runs',
     get: 'GET /v2/integrations/:apiIntegrationId/runs/:runId',
     steps: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps',
+    prompt: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt',
     cancel: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel',
   },
   chats: {

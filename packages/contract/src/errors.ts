@@ -182,6 +182,11 @@ export const errors = {
       'No run has this id, so nothing is reserved; check the id, or send the request again with the same `usageRequestId`.',
     retryable: false,
   },
+  step_not_found: {
+    status: 404,
+    sentence: 'The run has no step of a model with this number; list its steps.',
+    retryable: false,
+  },
   file_not_found: {
     status: 404,
     sentence: 'No file has this path; check the path, or upload the file first.',

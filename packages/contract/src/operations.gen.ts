@@ -16,6 +16,7 @@ import type {
   Run,
   RunList,
   StepList,
+  StepPrompt,
   Chat,
   ChatList,
   ChatStatus,
@@ -181,6 +182,21 @@ export interface GetRunEventsParameters {
    * An event id, an integer ≥ 0. `Last-Event-ID` takes precedence over it.
    */
   after?: string | undefined;
+}
+
+export interface GetStepPromptParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * Number of a step whose `kind` is `model`.
+   */
+  step: number;
 }
 
 export interface ListRunStepsParameters {
@@ -1037,6 +1053,10 @@ export interface Operations {
    * Stream the events of a run.
    */
   getRunEvents: { input: GetRunEventsParameters; answer: unknown | undefined };
+  /**
+   * Read what a model was sent in a step.
+   */
+  getStepPrompt: { input: GetStepPromptParameters; answer: StepPrompt };
   /**
    * List the steps of a run, newest first.
    */

@@ -23,6 +23,7 @@ export const operationRoles = {
   getRun: 'viewer',
   getRunEvents: 'viewer',
   listRunSteps: 'viewer',
+  getStepPrompt: 'viewer',
   cancelRun: 'operator',
 
   listChats: 'viewer',

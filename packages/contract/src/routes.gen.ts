@@ -20,6 +20,8 @@ export const getRun = 'GET /v2/integrations/:apiIntegrationId/runs/:runId';
 
 export const getRunEvents = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/events';
 
+export const getStepPrompt = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt';
+
 export const listRunSteps = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps';
 
 export const listRuns = 'GET /v2/integrations/:apiIntegrationId/runs';

@@ -1256,6 +1256,61 @@ export interface StepList {
 }
 
 /**
+ * What a model was sent in a step.
+ */
+export interface StepPrompt {
+  /**
+   * The instructions. Null if a function of the agency made them, or if they are not known.
+   */
+  instructions: string | null;
+  /**
+   * What the model was shown of the chat and of the run, in order. Empty if it is not known.
+   *
+   * Items: An item as in `new_messages`.
+   */
+  messages: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * The tools that the model could call, without tools of MCP servers.
+   */
+  tools: {
+    /**
+     * Name of the tool.
+     */
+    name: string;
+    /**
+     * What the model reads about the tool.
+     */
+    description: string;
+    /**
+     * JSON Schema of the arguments.
+     */
+    inputSchema: {
+      [k: string]: unknown;
+    };
+  }[];
+  /**
+   * The settings of the agent, with `reasoning`, `webSearch` and the schema `output` if it has them.
+   */
+  settings: {
+    [k: string]: unknown;
+  };
+  /**
+   * The model that was asked, as `provider/model`.
+   */
+  model: string | null;
+  /**
+   * Hash of the agency that the run was started with. Null if it is not known.
+   */
+  agencyVersion: string | null;
+  /**
+   * True if the version of the agency is loaded and the prompt has the size that was sent.
+   */
+  exact: boolean;
+}
+
+/**
  * A chat.
  */
 export interface Chat {
@@ -1548,6 +1603,77 @@ export interface Message {
    * Sandbox files of the message, as they were sent.
    */
   sandboxFiles: SandboxFile[];
+  /**
+   * The tool calls of the run that answered. Empty for messages of the user.
+   *
+   * Items: A call of a tool.
+   */
+  calls: {
+    /**
+     * Number of the step within the run.
+     */
+    step: number;
+    /**
+     * Name of the tool. Null for a model.
+     */
+    tool: string | null;
+    /**
+     * End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question about the call; `answeredBy` tells whether it was answered.
+     */
+    status: 'completed' | 'failed' | 'cancelled' | 'waiting';
+    /**
+     * The agent of the step.
+     */
+    agent: string;
+    /**
+     * Id of the tool call. Null for a model.
+     */
+    callId: string | null;
+  }[];
+  /**
+   * The answers to questions that the message brought. Empty for messages of the assistant.
+   *
+   * Items: An answer to a question.
+   */
+  answers: {
+    /**
+     * The question.
+     */
+    questionId: string;
+    /**
+     * Name of the tool. Null if it is not known.
+     */
+    tool: string | null;
+    /**
+     * What was answered.
+     */
+    decision: 'approved' | 'declined' | 'output';
+    /**
+     * The reason that was sent. Null if there was none.
+     */
+    reason: string | null;
+    /**
+     * Who answered.
+     */
+    by: {
+      /**
+       * Who answered.
+       */
+      kind: 'person' | 'key' | 'client_token';
+      /**
+       * Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.
+       */
+      id: string | null;
+      /**
+       * Name of the person or key. Null if there is none.
+       */
+      name: string | null;
+    };
+    /**
+     * When the answer arrived.
+     */
+    at: string;
+  }[];
   /**
    * Why the run failed. Null if it did not fail.
    */

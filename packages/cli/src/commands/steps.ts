@@ -1,7 +1,47 @@
 import type { Step } from '@runwire/client';
 import { type CliCommand, type Context, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
-import { type ListOptions, printList } from '../output.ts';
+import { type ListOptions, print, printFields, printJson, printList, visible } from '../output.ts';
+
+export function addPromptCommand(program: CliCommand, { env }: Context): void {
+  program
+    .command('prompt')
+    .explain({
+      summary: 'print what a model was sent in a step of a run',
+      details: [
+        'STEP is the number of a call of a model, as `runwire steps` lists it. No code of the agency is run: what a function made is left out.',
+      ],
+      examples: ['runwire prompt run_01HZX3 1', "runwire prompt --json run_01HZX3 1 | jq '.tools[].name'"],
+    })
+    .argument('RUN_ID')
+    .argument('STEP', undefined, wholeNumber)
+    .printsJson('print the prompt as JSON, with settings and tool definitions')
+    .asksIntegration()
+    .action(async (runId: string, step: number, options: PromptOptions) => {
+      const client = await connectToIntegration(env, options);
+      const prompt = await client.runs.prompt({ runId, step });
+      if (options.json === true) {
+        printJson(prompt);
+        return;
+      }
+      const { model, agencyVersion: version, exact, tools } = prompt;
+      printFields({ model, version, exact: exact ? 'yes' : 'no', tools: tools.map(({ name }) => name).join(', ') });
+      print(`\ninstructions\n${visible(prompt.instructions ?? '(not known)')}`);
+      for (const message of prompt.messages) print(`\n${shownItem(message)}`);
+    });
+}
+
+interface PromptOptions extends IntegrationOptions {
+  readonly json?: true;
+}
+
+/** An item as a heading and its text. */
+function shownItem(item: Readonly<Record<string, unknown>>): string {
+  const { type, role, name, content, arguments: given, output } = item;
+  const text = given ?? output ?? content;
+  const written = Array.isArray(text) ? text.map((part: { readonly text?: string }) => part.text ?? '').join('') : text;
+  return `${String(role ?? name ?? type)}\n${visible(String(written))}`;
+}
 
 export function addStepsCommand(program: CliCommand, { env }: Context): void {
   program

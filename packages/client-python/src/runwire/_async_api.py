@@ -64,6 +64,14 @@ class AsyncRunsApi(AsyncResource):
             {"runId": run_id, "limit": limit, "apiIntegrationId": integration},
         )
 
+    async def prompt(self, run_id: str, step: int, *, integration: str | None = None) -> models.StepPrompt:
+        """Read what a model was sent in a step."""
+        answer: models.StepPrompt = await self._json(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt",
+            {"runId": run_id, "step": step, "apiIntegrationId": integration},
+        )
+        return answer
+
     async def cancel(
         self,
         run_id: str,

@@ -43,6 +43,8 @@ def fill(path: str, fields: dict[str, Any]) -> str:
         if not part.startswith(":"):
             return part
         name, value = part[1:], fields.pop(part[1:])
+        if type(value) is int:
+            return str(value)
         # A URL with such a part means another resource: deleting the chat `..` would delete its integration.
         if not isinstance(value, str) or value in ("", ".", ".."):
             raise ValueError(f"`{name}` cannot be {value!r}.")

@@ -958,10 +958,59 @@ class Message(TypedDict):
     """Attachments of the message, without signed queries."""
     sandboxFiles: list[SandboxFile]
     """Sandbox files of the message, as they were sent."""
+    calls: list[MessageCallsItem]
+    """The tool calls of the run that answered. Empty for messages of the user."""
+    answers: list[MessageAnswersItem]
+    """The answers to questions that the message brought. Empty for messages of the assistant."""
     error: RunListItemError | None
     """Why the run failed. Null if it did not fail."""
     createdAt: str
     """When the message was stored."""
+
+
+class MessageAnswersItem(TypedDict):
+    """An answer to a question."""
+
+    questionId: str
+    """The question."""
+    tool: str | None
+    """Name of the tool. Null if it is not known."""
+    decision: Literal["approved", "declined", "output"]
+    """What was answered."""
+    reason: str | None
+    """The reason that was sent. Null if there was none."""
+    by: MessageAnswersItemBy
+    """Who answered."""
+    at: str
+    """When the answer arrived."""
+
+
+class MessageAnswersItemBy(TypedDict):
+    """Who answered."""
+
+    kind: Literal["person", "key", "client_token"]
+    """Who answered."""
+    id: str | None
+    """Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the person or key. Null if there is none."""
+
+
+class MessageCallsItem(TypedDict):
+    """A call of a tool."""
+
+    step: int
+    """Number of the step within the run."""
+    tool: str | None
+    """Name of the tool. Null for a model."""
+    status: Literal["completed", "failed", "cancelled", "waiting"]
+    """End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question
+    about the call; `answeredBy` tells whether it was answered.
+    """
+    agent: str
+    """The agent of the step."""
+    callId: str | None
+    """Id of the tool call. Null for a model."""
 
 
 class MessageList(TypedDict):
@@ -1523,6 +1572,36 @@ class StepList(TypedDict):
     """The items of this page, in order."""
     nextCursor: str | None
     """Send it as `cursor` to read the next page. Null on the last page."""
+
+
+class StepPrompt(TypedDict):
+    """What a model was sent in a step."""
+
+    instructions: str | None
+    """The instructions. Null if a function of the agency made them, or if they are not known."""
+    messages: list[dict[str, Any]]
+    """What the model was shown of the chat and of the run, in order. Empty if it is not known."""
+    tools: list[StepPromptToolsItem]
+    """The tools that the model could call, without tools of MCP servers."""
+    settings: dict[str, Any]
+    """The settings of the agent, with `reasoning`, `webSearch` and the schema `output` if it has them."""
+    model: str | None
+    """The model that was asked, as `provider/model`."""
+    agencyVersion: str | None
+    """Hash of the agency that the run was started with. Null if it is not known."""
+    exact: bool
+    """True if the version of the agency is loaded and the prompt has the size that was sent."""
+
+
+class StepPromptToolsItem(TypedDict):
+    """A part of an answer."""
+
+    name: str
+    """Name of the tool."""
+    description: str
+    """What the model reads about the tool."""
+    inputSchema: dict[str, Any]
+    """JSON Schema of the arguments."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

@@ -16,8 +16,8 @@ import {
   time,
   toList,
 } from './kit.ts';
-import { pending } from './question.ts';
-import { Run } from './run.ts';
+import { answererFields, pending } from './question.ts';
+import { Run, Step } from './run.ts';
 import { Type } from './type.ts';
 
 export const chatStatus = (description: string) => oneOfStrings(['idle', 'running'], { description });
@@ -142,6 +142,25 @@ export const ChatStatus = named(
   ),
 );
 
+const step = Step.properties;
+
+const MessageCall = Type.Object(
+  { step: step.step, tool: step.tool, status: step.status, agent: step.agent, callId: step.callId },
+  { description: 'A call of a tool.' },
+);
+
+const MessageAnswer = Type.Object(
+  {
+    questionId: text('The question.'),
+    tool: nullable(text('Name of the tool. Null if it is not known.')),
+    decision: oneOfStrings(['approved', 'declined', 'output'], { description: 'What was answered.' }),
+    reason: nullable(text('The reason that was sent. Null if there was none.')),
+    by: Type.Object(answererFields, { description: 'Who answered.' }),
+    at: time('When the answer arrived.'),
+  },
+  { description: 'An answer to a question.' },
+);
+
 export const Message = named(
   'Message',
   Type.Object(
@@ -157,6 +176,12 @@ export const Message = named(
       content: text('Text of the message; empty if the run ended before any text.'),
       attachments: Type.Array(ref(Attachment), { description: 'Attachments of the message, without signed queries.' }),
       sandboxFiles: Type.Array(ref(SandboxFile), { description: 'Sandbox files of the message, as they were sent.' }),
+      calls: Type.Array(MessageCall, {
+        description: 'The tool calls of the run that answered. Empty for messages of the user.',
+      }),
+      answers: Type.Array(MessageAnswer, {
+        description: 'The answers to questions that the message brought. Empty for messages of the assistant.',
+      }),
       error: failure('Why the run failed. Null if it did not fail.'),
       createdAt: time('When the message was stored.'),
     },

@@ -18,7 +18,7 @@ export interface OperationResponse {
 
 /** An example of a request and of its answer. Tests check it against the operation's schemas. */
 export interface OperationExample {
-  readonly params?: { readonly [name: string]: string };
+  readonly params?: { readonly [name: string]: string | number };
   readonly query?: { readonly [name: string]: string | number | boolean };
   readonly body?: unknown;
   /** The answer's status. */

@@ -45,21 +45,17 @@ export const StreamQuestion = named(
   ),
 );
 
+export const answererFields = {
+  kind: oneOfStrings(['person', 'key', 'client_token'], { description: 'Who answered.' }),
+  id: nullable(
+    text('Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.'),
+  ),
+  name: nullable(text('Name of the person or key. Null if there is none.')),
+};
+
 /** It is always nullable, so it has no name. */
 export const answeredBy = (description: string) =>
-  nullable(
-    Type.Object(
-      {
-        kind: oneOfStrings(['person', 'key', 'client_token'], { description: 'Who answered.' }),
-        id: nullable(
-          text('Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.'),
-        ),
-        name: nullable(text('Name of the person or key. Null if there is none.')),
-        at: time('When the answer arrived.'),
-      },
-      { description },
-    ),
-  );
+  nullable(Type.Object({ ...answererFields, at: time('When the answer arrived.') }, { description }));
 
 export const pending = (description: string) => Type.Array(ref(Question), { description });
 

@@ -1,6 +1,18 @@
 import { failure } from './error.ts';
 import { ChangedFile } from './file.ts';
-import { count, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
+import {
+  count,
+  flag,
+  freeObject,
+  named,
+  nullable,
+  oneOfStrings,
+  ref,
+  strictObject,
+  text,
+  time,
+  toList,
+} from './kit.ts';
 import { answeredBy, pending } from './question.ts';
 import { Type } from './type.ts';
 import { firstTokenMs, Usage } from './usage.ts';
@@ -140,3 +152,32 @@ export const Step = named(
 );
 
 export const StepList = toList('StepList', Step);
+
+export const StepPrompt = named(
+  'StepPrompt',
+  Type.Object(
+    {
+      instructions: nullable(
+        text('The instructions. Null if a function of the agency made them, or if they are not known.'),
+      ),
+      messages: Type.Array(freeObject({ description: 'An item as in `new_messages`.' }), {
+        description: 'What the model was shown of the chat and of the run, in order. Empty if it is not known.',
+      }),
+      tools: Type.Array(
+        Type.Object({
+          name: text('Name of the tool.'),
+          description: text('What the model reads about the tool.'),
+          inputSchema: freeObject({ description: 'JSON Schema of the arguments.' }),
+        }),
+        { description: 'The tools that the model could call, without tools of MCP servers.' },
+      ),
+      settings: freeObject({
+        description: 'The settings of the agent, with `reasoning`, `webSearch` and the schema `output` if it has them.',
+      }),
+      model: nullable(text('The model that was asked, as `provider/model`.')),
+      agencyVersion: nullable(text('Hash of the agency that the run was started with. Null if it is not known.')),
+      exact: flag('True if the version of the agency is loaded and the prompt has the size that was sent.'),
+    },
+    { description: 'What a model was sent in a step.' },
+  ),
+);

@@ -1,4 +1,4 @@
-import type { AboutRun } from './loaded-agency.ts';
+import type { AboutRun, InstructionTexts } from './loaded-agency.ts';
 
 /** Returns the instructions for a run. */
 export type WriteInstructions = (about: AboutRun) => string | Promise<string>;
@@ -79,6 +79,26 @@ export function writeFixedInstructions(parts: InstructionParts): (about: AboutRu
   }
   const same = joined(parts, NO_VALUES, text);
   return () => same;
+}
+
+/**
+ * The instructions of a run that has ended, without the agency's code and without `user_context`, which is deleted with the
+ * end. `text` is null if a function made it. `isWhole` is false if something is missing in it.
+ */
+export function knownInstructions(
+  { shared, own, contextToModel, files }: InstructionTexts,
+  about: AboutRun,
+): { readonly text: string | null; readonly isWhole: boolean } {
+  if (own === null) return { text: null, isWhole: false };
+  let isWhole = !contextToModel;
+  const fill = (text: string) =>
+    text.replaceAll(PLACEHOLDER, (written, inner: string) => {
+      if (inner.trim().split('.')[0] !== 'user_context') return fillIn(written, about);
+      isWhole = false;
+      return written;
+    });
+  const text = [fill(shared), fill(own), files].filter((part) => part !== '').join('\n\n');
+  return { text, isWhole };
 }
 
 const hasPlaceholders = (text: string) => text.search(PLACEHOLDER) !== -1;

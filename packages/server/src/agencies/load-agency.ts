@@ -154,6 +154,7 @@ async function loadAgent(
     description: value.description ?? '',
     instructions: writeInstructions(instructionParts),
     fixedInstructions: writeFixedInstructions(instructionParts),
+    instructionTexts: { ...instructionParts, own: typeof own === 'string' ? own : null },
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared) || below?.usesMember === true,
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],

@@ -36,6 +36,15 @@ export interface Skill {
   readonly description: string;
 }
 
+/** An agent's instructions as they are in the agency's files. */
+export interface InstructionTexts {
+  readonly shared: string;
+  /** Null if a function writes it. */
+  readonly own: string | null;
+  readonly contextToModel: boolean;
+  readonly files: string;
+}
+
 export interface LoadedAgent {
   readonly name: string;
   readonly description: string;
@@ -43,6 +52,7 @@ export interface LoadedAgent {
   readonly instructions: (about: AboutRun) => string | Promise<string>;
   /** The same without the agency's code. Transactions estimate with it, because that code may never return. */
   readonly fixedInstructions: (about: AboutRun) => string;
+  readonly instructionTexts: InstructionTexts;
   /** True if `instructions` or `filesBelow` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
   /** `provider/model`. Null if the agent names none. See `Agencies.getModel`. */

@@ -6,6 +6,7 @@ import type { Step } from '../domain/run/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 import { flowTools } from './flow-tools.ts';
 import { runLoop } from './loop.ts';
+import { modelStep } from './model-step.ts';
 import type { Model, ModelRequest, Tool } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
@@ -136,6 +137,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     signal: controller.signal,
     mayCall: () => null,
     unfinished: { cut: () => {}, wait: () => {} },
+    modelStep: (input) => modelStep(scope, input),
     emit: (_event: RunEventBody) => {},
     publish: async () => null,
     async journal(step) {

@@ -11,7 +11,8 @@ import type { AgentTrace, ToolTrace } from '../telemetry/run-trace.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { exchangeItems } from './exchange-window.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
-import { type LoopPosition, type ModelStepInput, modelStep, toErrorType } from './model-step.ts';
+import { toErrorType } from './model-step.ts';
+import type { LoopPosition, ModelStepInput } from './model-step-input.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { failedCall, type PromptItem, type StepReplay, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
@@ -77,7 +78,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       hasCalled,
       trace,
     };
-    const step: Step = known ?? (await modelStep(scope, input));
+    const step: Step = known ?? (await scope.modelStep(input));
     lastModel = step.model;
     if (step.tried !== undefined) {
       if (repairs === MAX_REPAIRS) throw invalidOutput(agent.name, step.tried);

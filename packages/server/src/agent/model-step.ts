@@ -3,43 +3,15 @@ import { ModelFailure, promptBytes, type Tries } from '@runwire/models';
 import { addUsage, NO_USAGE, type Usage } from '../domain/model/usage.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
-import type { AgentTrace, ChatTrace } from '../telemetry/run-trace.ts';
+import type { ChatTrace } from '../telemetry/run-trace.ts';
+import type { ModelStepInput } from './model-step-input.ts';
 import { checkOutput } from './output-check.ts';
-import type { Model, ModelRequest, PromptItem, StepReplay } from './ports.ts';
+import type { Model, ModelRequest } from './ports.ts';
 import { estimatedUsage } from './progress.ts';
 import { withQuestions } from './questions.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
-import type { TeamAgent } from './team.ts';
-
-/** The place of a loop in the run. */
-export interface LoopPosition {
-  /** The call id of the `send_message` that began the loop; empty for the root loop, which answers the user. */
-  readonly loop: string;
-  readonly callerAgent: string | null;
-}
-
-/** What a step's model is sent. */
-export interface SentPrompt {
-  readonly prompt: readonly PromptItem[];
-  /** See `ModelRequest.earlierItems`. */
-  readonly earlierItems: number;
-  /** What earlier steps of the loop returned for their provider. */
-  readonly replays: readonly StepReplay[];
-}
-
-export interface ModelStepInput extends LoopPosition, SentPrompt {
-  readonly agent: TeamAgent;
-  /** The agent's own, and those of the message that began the loop. */
-  readonly instructions: string;
-  readonly indexInLoop: number;
-  /** The model that answered the step before; null in an agent's first step. */
-  readonly lastModel: string | null;
-  /** True if the agent has made a call in this loop. */
-  readonly hasCalled: boolean;
-  /** The span of the loop's agent; null if traces are off. */
-  readonly trace: AgentTrace | null;
-}
+import { toolsBytes } from './tools-bytes.ts';
 
 /** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
 export async function modelStep(scope: RunScope, input: ModelStepInput): Promise<Step> {
@@ -81,9 +53,10 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
     if (mayFallBack && index + 1 < fallback.length) continue;
     const { loop, callerAgent, indexInLoop } = input;
     const usage = failedUsage;
+    const { promptBytes } = answer;
     const call = { step, kind: 'model', loop, indexInLoop, agent: agent.name, callerAgent, model: model.id } as const;
-    const times = { startedAt, ...counted(tries), ...(firstTokenMs !== null && { firstTokenMs }) };
-    scope.unfinished.cut({ ...call, tool: null, callId: null, usage, ...times }, failure);
+    const more = { startedAt, promptBytes, ...counted(tries), ...(firstTokenMs !== null && { firstTokenMs }) };
+    scope.unfinished.cut({ ...call, tool: null, callId: null, usage, ...more }, failure);
     throw failure;
   }
 }
@@ -95,6 +68,8 @@ interface CallFailure {
   /** True if another model may be asked: this one did not answer, and has produced no output. */
   readonly mayFallBack: boolean;
   readonly usage: Usage;
+  /** See `StepOutcome.promptBytes`. */
+  readonly promptBytes: number;
   readonly firstTokenMs: number | null;
 }
 
@@ -147,7 +122,8 @@ async function askModel(
       progress.addFailed(loop, usage, model.id);
       const isUnavailable = error instanceof ModelFailure && error.problem === 'unavailable';
       const mayFallBack = isUnavailable && !assembly.hasOutput && !signal.aborted;
-      return { failure: error, mayFallBack, usage, firstTokenMs: assembly.firstTokenMs };
+      const { firstTokenMs } = assembly;
+      return { failure: error, mayFallBack, usage, promptBytes: toSentBytes(input, inputBytes), firstTokenMs };
     }
   }
   progress.add(usage, model.id);
@@ -170,11 +146,17 @@ async function askModel(
     ...(returned !== null && { replay: returned }),
     ...(tried !== null && { tried }),
     ...(firstTokenMs !== null && { firstTokenMs }),
+    promptBytes: toSentBytes(input, inputBytes),
     ...counted(tries),
     startedAt,
     completedAt: Date.now(),
   };
 }
+
+/** What `sentBytes` returns. */
+const toSentBytes = ({ agent }: ModelStepInput, inputBytes: number) => inputBytes + toolsBytes(agent.modelTools);
+
+type RequestScope = Pick<RunScope, 'runId' | 'attempt' | 'mayCall' | 'propagatesTrace'>;
 
 /** What a call has besides what it sends. */
 interface CallParts {
@@ -183,10 +165,10 @@ interface CallParts {
   readonly trace: ChatTrace | null;
 }
 
-function modelRequest(
-  scope: RunScope,
+export function modelRequest(
+  scope: RequestScope,
   input: ModelStepInput,
-  model: Model,
+  model: Pick<Model, 'searchesWeb'>,
   { step, tries, trace }: CallParts,
 ): ModelRequest {
   const { agent, instructions, prompt, earlierItems, replays, hasCalled } = input;

@@ -3,6 +3,7 @@ import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
+import type { ModelStepInput } from './model-step-input.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { Publication } from './publication.ts';
@@ -59,6 +60,8 @@ export interface RunScope {
   emit(event: RunEventBody): void;
   /** The calls that gave no result. */
   readonly unfinished: UnfinishedCalls;
+  /** Makes a model step that no earlier attempt has finished. */
+  modelStep(input: ModelStepInput): Promise<Step>;
   /** Resolves when the step is durable. Its result is not used before that. */
   journal(step: Step): Promise<void>;
   /**

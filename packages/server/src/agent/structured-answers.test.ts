@@ -5,6 +5,7 @@ import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
 import { FinishedSteps } from './finished-steps.ts';
 import { runLoop } from './loop.ts';
+import { modelStep } from './model-step.ts';
 import type { Model, ModelOutput, ModelRequest } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
@@ -69,6 +70,7 @@ class Rig {
       signal,
       mayCall: () => null,
       unfinished: { cut: () => {}, wait: () => {} },
+      modelStep: (input) => modelStep(scope, input),
       emit: (event) => void this.events.push(event),
       publish: async () => null,
       journal: async (step) => void this.journal.push(step),

@@ -49,6 +49,7 @@ import { waitForChat } from '../store/queries/search-index.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
+import { type MessageDetails, readAnswers, readCalls } from './message-details.ts';
 import { storeImported } from './store-imported.ts';
 
 /** The columns that a chat's status does not have. */
@@ -120,7 +121,13 @@ function withoutBytes({ media_type, blob_key, size_bytes }: StoredAttachment): s
   return `data:${media_type ?? 'application/octet-stream'};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly StoredAttachment[]): string {
+/** A message with what belongs to its run. */
+interface ShownMessage extends MessageDetails {
+  readonly row: MessageRow;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+function messageJson(chatId: ChatId, { row, attachments, calls, answers }: ShownMessage): string {
   const message = {
     messageId: row.message_id,
     chatId,
@@ -130,6 +137,8 @@ function messageJson(chatId: ChatId, row: MessageRow, attachments: readonly Stor
     agent: row.agent,
     attachments: attachments.map(attachmentJson),
     sandboxFiles: parseSandboxFiles(row.sandbox_files_json),
+    calls,
+    answers,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
   };
@@ -322,14 +331,26 @@ export class Chats {
       rows: async ({ before, limit }) => {
         const rows = await reads.all(messagesBefore, { chatKey, before: numberBefore(before), limit });
         const runIds = rows.filter((row) => row.role === 'user').map((row) => row.run_id);
-        const all = runIds.length === 0 ? [] : await reads.query(attachmentsOfRuns(chatKey, runIds));
-        return rows.map((row) => {
-          const attachments = row.role === 'user' ? all.filter((one) => one.run_id === row.run_id) : [];
-          return { row, attachments };
+        const answered = rows.filter((row) => row.role === 'assistant').map((row) => row.run_id);
+        const [all, calls, answers] = await Promise.all([
+          runIds.length === 0 ? [] : reads.query(attachmentsOfRuns(chatKey, runIds)),
+          readCalls(reads, answered),
+          readAnswers(reads, runIds),
+        ]);
+        return rows.map((row): ShownMessage => {
+          const { run_id: runId } = row;
+          return row.role === 'user'
+            ? {
+                row,
+                attachments: all.filter((one) => one.run_id === runId),
+                calls: [],
+                answers: answers.get(runId) ?? [],
+              }
+            : { row, attachments: [], calls: calls.get(runId) ?? [], answers: [] };
         });
       },
       position: ({ row }) => ({ createdAt: row.position, id: '' }),
-      show: ({ row, attachments }) => messageJson(chatId, row, attachments),
+      show: (message) => messageJson(chatId, message),
     });
   }
 

@@ -60,6 +60,7 @@ export async function compose(
     sweepSignIns: () => sweeps.signIns.sweep(),
     sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),
+    sweepDefinitions: () => runs.definitions.sweep(),
     sweepTicks: () => schedules.sweep.sweep(),
     lookAtSchedules: () => schedules.loop.look(),
   };
@@ -90,7 +91,7 @@ export async function compose(
   index.start();
   webhooks.deliveries.start();
   webhooks.reportBroken();
-  for (const sweep of Object.values(sweeps)) sweep.start();
+  for (const sweep of [...Object.values(sweeps), runs.definitions]) sweep.start();
   const owned = stack.move();
   const own = foundation.agencies.list().filter(({ loaded }) => loaded?.source !== 'bundled');
   return {

@@ -136,7 +136,16 @@ function addRunRoutes(
   app: App,
   { store, config, limits, metrics, agencies, logger }: Foundation,
   { pages, turns, reads, changes }: OpenedAccounts,
-  { admission, runReads, eventLog, streams, cancel, attachments, chats }: OpenedRuns & { readonly chats: Chats },
+  {
+    admission,
+    runReads,
+    eventLog,
+    streams,
+    cancel,
+    attachments,
+    prompt,
+    chats,
+  }: OpenedRuns & { readonly chats: Chats },
 ): void {
   const encoder = new DefaultFraming();
   const { fetchAllow } = config;
@@ -145,7 +154,7 @@ function addRunRoutes(
   getCompletion(app, { starts, runReads, encoder, limits, fetchAllow });
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
-  runRoutes(app, { runReads, cancel, steps });
+  runRoutes(app, { runReads, cancel, steps, prompt });
   questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });
   compatibleApis({

@@ -7,6 +7,8 @@ import { wholeIntegration } from '../domain/account/scope.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run/run-state.ts';
 import { Engine } from '../engine/engine.ts';
+import { DefinitionSweep } from '../engine/step-prompt/definition-sweep.ts';
+import { readStepPrompt } from '../engine/step-prompt/step-prompt.ts';
 import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
@@ -99,6 +101,14 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
   );
   const mcp = openMcp(foundation);
   const memory = stack.use(new TurnMemory());
+  const loops = {
+    steps: limits.stepsPerRun,
+    depth: limits.delegationDepth,
+    handOffs: limits.handOffs,
+    toolOutputCharacters: limits.toolOutputCharacters,
+  };
+  const workspaces = await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots));
+  const prompt = { heal: overrides.healTurn ?? healTurn, memory, windowTokens };
   const engine = stack.use(
     new Engine({
       store,
@@ -107,17 +117,12 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
       outbox,
       agencies,
       models,
-      ...(await openWorkspaces(foundation, documents, newBudget(foundation.config.sandbox.slots))),
+      ...workspaces,
       mcp: (agency) => mcp.openRun(agency),
       fileQuotas: { mountBytes: limits.mountQuotaBytes, memberBytes: limits.memberQuotaBytes },
       prices,
-      loops: {
-        steps: limits.stepsPerRun,
-        depth: limits.delegationDepth,
-        handOffs: limits.handOffs,
-        toolOutputCharacters: limits.toolOutputCharacters,
-      },
-      prompt: { heal: overrides.healTurn ?? healTurn, memory, windowTokens },
+      loops,
+      prompt,
       attachments,
       runSlots,
       maxRunSeconds,
@@ -150,6 +155,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
 
   let takeover: TakeoverLoop | null = null;
   const runReads = new RunReads(store, ids, eventLog, pages);
+  const commandTools = workspaces.commands?.tools.shown ?? [];
+  const definitions = stack.use(new DefinitionSweep({ store, agencies, commandTools, logger }, limits));
+  const promptDeps = { store, runReads, agencies, models, commandTools, blobs: attachmentBlobs, prompt, limits: loops };
   const cancel = {
     store,
     runReads,
@@ -190,6 +198,8 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
     runReads,
     attachments,
     mcp,
+    definitions,
+    prompt: readStepPrompt.bind(null, promptDeps),
     /** Call it when a chat is deleted. */
     forgetTurns: (chatKey: ChatKey) => memory.delete(chatKey),
     /** Call it when an integration is deleted. */
@@ -209,6 +219,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
       const { look } = takeover;
       agencies.onReloaded = () => {
         useServers(mcp, foundation);
+        definitions.sweepSoon();
         look();
       };
     },

@@ -59,6 +59,7 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepRollups: () => Promise<number>;
     /** Deletes transient chats that are due. */
     readonly sweepTransients: () => Promise<number>;
+    readonly sweepDefinitions: () => Promise<number>;
     readonly sweepWebhooks: () => Promise<number>;
     /** Deletes old ticks of schedules. */
     readonly sweepTicks: () => Promise<number>;

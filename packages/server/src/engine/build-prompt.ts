@@ -1,4 +1,5 @@
 import type { ModelTool } from '../agent/ports.ts';
+import { toolsBytes } from '../agent/tools-bytes.ts';
 import { turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, isEmpty, type StoredMessage, userItem } from '../chats/heal-history.ts';
 import type { ChatTurns, EarlierTurn, TurnMemory } from '../chats/turn-memory.ts';
@@ -7,11 +8,19 @@ import { estimateTokens } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { Reads } from '../store/store.ts';
 import type { Chain } from './chain.ts';
-import { itemBytes, MESSAGES_A_TURN, readAdded, readEnd, readOlder } from './earlier-turns.ts';
+import { type ChatLength, itemBytes, MESSAGES_A_TURN, readAdded, readEnd, readOlder } from './earlier-turns.ts';
+
+/** The run for which a prompt is planned. */
+export type PromptRun = Pick<
+  AdmittedRun,
+  'integrationId' | 'chatKey' | 'runId' | 'message' | 'attachments' | 'sandboxFiles' | 'hasHistory'
+>;
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
-  readonly memory: TurnMemory;
+  readonly memory: Pick<TurnMemory, 'get' | 'set'>;
+  /** The length of the chat with the run's message. Absent if this is the chat's last run. */
+  readonly length?: ChatLength | undefined;
   /** The window of a model whose window is unknown. */
   readonly windowTokens: number;
 }
@@ -42,14 +51,14 @@ export interface PlannedPrompt {
  */
 export async function planPrompt(
   reads: Reads,
-  run: AdmittedRun,
+  run: PromptRun,
   chain: Chain,
   agent: PromptAgent,
-  { heal, memory }: PromptSetting,
+  { heal, memory, length }: PromptSetting,
 ): Promise<PlannedPrompt> {
   if (!run.hasHistory) return { items: [userItem(run)], earlierItems: 0, later: [], turnsLeftOut: 0 };
   const { integrationId, chatKey, runId, message } = run;
-  const reading = { chatKey, runId, message, chained: chain.runIds.length };
+  const reading = { chatKey, runId, message, length, chained: chain.runIds.length };
   const known = memory.get(chatKey);
   const end =
     (known === undefined ? null : await readAdded(reads, reading, known, heal)) ?? (await readEnd(reads, reading));
@@ -71,7 +80,7 @@ const isEmptyItem = ({ text, attachments, sandboxFiles }: ReturnType<typeof user
   isEmpty({ message: text, attachments: attachments ?? [], sandboxFiles: sandboxFiles ?? [] });
 
 /** Plans the user's messages of the run and its chain. */
-function planChain(earlier: readonly StoredMessage[], run: AdmittedRun, chain: Chain) {
+function planChain(earlier: readonly StoredMessage[], run: PromptRun, chain: Chain) {
   const later = [...earlier, run].slice(1).flatMap((message, index) => {
     const afterSteps = chain.rootSteps[index] ?? 0;
     return isEmpty(message) ? [] : [{ afterSteps, item: userItem(message) }];
@@ -101,17 +110,4 @@ function newestTurns(chat: ChatTurns, budget: number): ChatTurns {
   if (kept === 0) return chat;
   const turns = chat.turns.slice(kept);
   return { ...chat, turns, from: turns[0]?.position ?? chat.before };
-}
-
-const bytesByTools = new WeakMap<readonly ModelTool[], number>();
-
-/** An agent has the same list in all its runs. */
-function toolsBytes(tools: readonly ModelTool[]): number {
-  let bytes = bytesByTools.get(tools);
-  if (bytes === undefined) {
-    const text = JSON.stringify(tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]));
-    bytes = Buffer.byteLength(text);
-    bytesByTools.set(tools, bytes);
-  }
-  return bytes;
 }

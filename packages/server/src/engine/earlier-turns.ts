@@ -21,13 +21,24 @@ import { historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, END_OF_CHAT, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 
-/** The run whose earlier turns are read. Its message is the last one of the chat: until it ends, no other is added. */
+/** How many messages a chat has, and the bytes of their texts. */
+export interface ChatLength {
+  readonly num_messages: number;
+  readonly text_bytes: number;
+}
+
+/**
+ * The run whose earlier turns are read. Its message is the last one of the chat, because no other is added until it ends,
+ * or the last one of `length`.
+ */
 export interface ReadingRun {
   readonly chatKey: ChatKey;
   readonly runId: RunId;
   readonly message: string;
   /** How many of the runs before it belong to its chain. */
   readonly chained: number;
+  /** Absent if the run is the chat's last one. */
+  readonly length?: ChatLength | undefined;
 }
 
 /** The turns before a run's chain, and the messages of the chain before its own. */
@@ -45,8 +56,8 @@ const FIRST_PAGE_TURNS = 16;
 const LARGEST_PAGE_TURNS = 256;
 
 /** Reads the position at which the turns end, and the chain. The turns are left to `readOlder`. */
-export async function readEnd(reads: Reads, { chatKey, message, chained }: ReadingRun): Promise<TurnsBefore> {
-  const chat = await first(reads.all(chatLength, { chatKey }));
+export async function readEnd(reads: Reads, { chatKey, message, chained, length }: ReadingRun): Promise<TurnsBefore> {
+  const chat = length ?? (await first(reads.all(chatLength, { chatKey })));
   const last = chat?.num_messages ?? 1;
   const before = last - chained * MESSAGES_A_TURN;
   const { runs, attachments } = chained === 0 ? NO_RUNS : await readRuns(reads, chatKey, before, last);

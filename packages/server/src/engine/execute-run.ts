@@ -1,6 +1,8 @@
 import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { joinInstructions, runLoop } from '../agent/loop.ts';
+import { modelStep } from '../agent/model-step.ts';
+import type { ModelStepInput } from '../agent/model-step-input.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
 import type { Publication } from '../agent/publication.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
@@ -360,6 +362,10 @@ class ExecutionScope implements RunScope {
     // A tool that reports progress does not show that another agent's model is alive.
     if (event.type !== 'tool_progress') this.#execution.watched.heard();
     this.#execution.hold.emit(event);
+  }
+
+  modelStep(input: ModelStepInput): Promise<Step> {
+    return modelStep(this, input);
   }
 
   get unfinished(): UnfinishedSteps {

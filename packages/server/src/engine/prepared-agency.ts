@@ -13,6 +13,8 @@ import type { EngineDeps } from './deps.ts';
  * that a run only adds what is its own: instructions, prompt, and the files that its tools see.
  */
 
+type LoadedSetting = WindowSetting<LoadedAgency>;
+
 /** One agent with its models and tools. */
 export class PreparedAgent {
   readonly agent: LoadedAgent;
@@ -34,7 +36,7 @@ export class PreparedAgent {
   #mcpTools: readonly ModelTool[] | null = null;
   #modelTools: readonly ModelTool[] = [];
 
-  constructor(setting: WindowSetting, agent: LoadedAgent, commandTools: readonly ModelTool[]) {
+  constructor(setting: LoadedSetting, agent: LoadedAgent, commandTools: readonly ModelTool[]) {
     const { agencies, agency, ofIntegration, models } = setting;
     const find = (id: string) => agent.ownModels.get(id) ?? models(id);
     this.agent = agent;
@@ -47,9 +49,7 @@ export class PreparedAgent {
     this.handOffs = new Set(this.flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
     this.ownToolNames = ownToolNames(agent);
     this.webSearch = agent.builtIn.includes('web_search');
-    const names: readonly string[] = agent.builtIn;
-    const files = [...shownFileTools, ...commandTools].filter(({ name }) => names.includes(name));
-    this.#ownTools = [...agent.tools, ...files];
+    this.#ownTools = ownTools(agent, commandTools);
     this.#flowTools = flowTools(this.flows);
   }
 
@@ -68,6 +68,12 @@ export class PreparedAgent {
   }
 }
 
+/** Its tools as its model gets them, without flows and without tools of MCP servers. */
+export function ownTools({ tools, builtIn }: LoadedAgent, commandTools: readonly ModelTool[]): readonly ModelTool[] {
+  const names: readonly string[] = builtIn;
+  return [...tools, ...[...shownFileTools, ...commandTools].filter(({ name }) => names.includes(name))];
+}
+
 /** The names of the agent's tools without those of MCP servers. */
 export function ownToolNames({ tools, builtIn, flows }: LoadedAgent): ReadonlySet<string> {
   const ofFlows = flows.map(({ kind, to }) => (kind === 'handoff' ? handOffName(to) : SEND_MESSAGE));
@@ -77,13 +83,13 @@ export function ownToolNames({ tools, builtIn, flows }: LoadedAgent): ReadonlySe
 /** One version of an agency with one choice's models. */
 export class PreparedAgency {
   readonly agency: LoadedAgency;
-  readonly models: WindowSetting['models'];
-  readonly #setting: WindowSetting;
+  readonly models: LoadedSetting['models'];
+  readonly #setting: LoadedSetting;
   readonly #commandTools: readonly ModelTool[];
   readonly #agents = new Map<string, PreparedAgent>();
   readonly #reach = new Map<string, readonly LoadedAgent[]>();
 
-  constructor(setting: WindowSetting, commandTools: readonly ModelTool[]) {
+  constructor(setting: LoadedSetting, commandTools: readonly ModelTool[]) {
     this.agency = setting.agency;
     this.models = setting.models;
     this.#setting = setting;

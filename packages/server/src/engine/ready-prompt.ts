@@ -3,8 +3,7 @@ import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-at
 import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
-import type { AdmittedRun } from '../domain/run/admitted-run.ts';
-import { type PromptAgent, planPrompt } from './build-prompt.ts';
+import { type PromptAgent, type PromptRun, planPrompt } from './build-prompt.ts';
 import type { Chain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -35,17 +34,21 @@ function findUnread(items: readonly HistoryItem[]): readonly StoredAttachment[] 
   });
 }
 
+export interface PromptDeps extends Pick<EngineDeps, 'prompt' | 'retryMs'> {
+  readonly store: Pick<EngineDeps['store'], 'reads'>;
+}
+
 /**
  * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
  * many earlier turns fit into the model's window; then those of the turns that fit.
  */
 export async function readyPrompt(
-  deps: Pick<EngineDeps, 'store' | 'prompt' | 'retryMs'>,
-  run: AdmittedRun,
+  deps: PromptDeps,
+  run: PromptRun,
   chain: Chain,
   agent: PromptAgent,
   attachments: Pick<RunAttachments, 'ready' | 'read'>,
-  stop: StopHandle,
+  stop: Pick<StopHandle, 'reason' | 'signal'>,
 ): Promise<ReadyPrompt> {
   const own = run.attachments.length === 0 ? [] : await attachments.ready(run.attachments);
   const planned = own.length === 0 ? run : { ...run, attachments: own };

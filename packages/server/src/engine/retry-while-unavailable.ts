@@ -9,7 +9,7 @@ import type { StopHandle } from './stop-handle.ts';
  */
 export async function retryWhileUnavailable<T>(
   { retryMs }: { readonly retryMs: number },
-  stop: StopHandle,
+  stop: Pick<StopHandle, 'reason'>,
   job: () => Promise<T>,
 ): Promise<T> {
   for (;;) {

@@ -7,20 +7,17 @@ import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
-import { stepOutcome } from '../runs/journal.ts';
-import { delegationsOfChat } from '../store/queries/chats.ts';
+import { END_OF_CHAT } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { aboutMember, getMember } from './about-run.ts';
 import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
 import type { EngineDeps, FilesScope } from './deps.ts';
 import type { PreparedAgency, PreparedAgent } from './prepared-agency.ts';
+import { readExchanges } from './read-exchanges.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
-
-/** How many of its newest exchanges with the sender the recipient of a message sees, besides those of the run. */
-const MAX_EXCHANGES = 50;
 
 type TeamDeps = Pick<EngineDeps, 'files' | 'store' | 'retryMs' | 'mcp' | 'commands'>;
 
@@ -170,15 +167,9 @@ export class RunTeam implements Team, Disposable {
   async exchanges(sender: string, recipient: string): Promise<readonly Exchange[]> {
     const { chatKey, runId } = this.#of.run;
     const { reads } = this.#deps.store;
-    const rows = await retryWhileUnavailable(this.#deps, this.#of.stop, () =>
-      reads.all(delegationsOfChat, { chatKey, runId, sender, recipient, limit: MAX_EXCHANGES }),
+    return retryWhileUnavailable(this.#deps, this.#of.stop, () =>
+      readExchanges(reads, { chatKey, runId, sender, recipient, before: END_OF_CHAT }, this.chain),
     );
-    return rows.reverse().flatMap(({ run_id: ofRun, record_json: recordJson }): Exchange[] => {
-      if (this.chain.includes(ofRun)) return [];
-      const { asked, output } = stepOutcome(recordJson);
-      if (asked === undefined) return [];
-      return [{ message: asked.message, answer: output[0]?.text ?? '', answeredAt: output[0]?.timestamp ?? 0 }];
-    });
   }
 
   /** Ends this run's sessions with MCP servers, and its use of the agency's process. */

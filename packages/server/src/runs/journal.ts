@@ -17,17 +17,19 @@ import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files, firstTokenMs, tries } = step;
+  const { usage, output, replay, tried, asks, asked, files, firstTokenMs, promptBytes, tries } = step;
   // `JSON.stringify` omits undefined fields.
-  const record_json = JSON.stringify({ usage, output, replay, tried, asks, asked, files, firstTokenMs, tries });
+  const record_json = JSON.stringify({
+    ...{ usage, output, replay, tried, asks, asked, files, firstTokenMs, promptBytes, tries },
+  });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
 
 /** The calls are stored beside the journal. */
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
-    const { kind, status, usage, firstTokenMs, tries, error, questionId } = step;
-    const record_json = JSON.stringify({ usage, output: [], firstTokenMs, tries, error, questionId });
+    const { kind, status, usage, firstTokenMs, promptBytes, tries, error, questionId } = step;
+    const record_json = JSON.stringify({ usage, output: [], firstTokenMs, promptBytes, tries, error, questionId });
     return tx.run(insertUnfinishedStep, { ...toColumns(runId, step), kind, status, record_json });
   });
 

@@ -9,8 +9,9 @@ type OnlyStep = readonly [
   lastEventId: number,
   startedAt: number,
   completedAt: number,
-  /** Absent in rows of earlier versions. */
+  /** This and the next one are absent in rows of earlier versions. */
   firstTokenMs?: number | null,
+  promptBytes?: number,
 ];
 
 /** An end that may contain the only step of its run. */
@@ -44,9 +45,10 @@ export function onlyStepJson({ agent, text, steps, usage, lastStep: step }: OneS
     message = item.text;
   }
   if (message !== text) return null;
-  const { startedAt, completedAt, firstTokenMs = null } = step;
-  const only: OnlyStep = [step.model, step.firstEventId, step.lastEventId, startedAt, completedAt, firstTokenMs];
-  return JSON.stringify(only);
+  const { model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs = null, promptBytes } = step;
+  const only = [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] as const;
+  const whole: OnlyStep = promptBytes === undefined ? only : [...only, promptBytes];
+  return JSON.stringify(whole);
 }
 
 function isSameUsage(one: Usage, other: Usage): boolean {
@@ -63,7 +65,7 @@ function isSameUsage(one: Usage, other: Usage): boolean {
 export function onlyStepRow(run: OnlyStepRow): StepRow | null {
   if (run.only_step_json === null) return null;
   const only = JSON.parse(run.only_step_json) as OnlyStep;
-  const [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs] = only;
+  const [model, firstEventId, lastEventId, startedAt, completedAt, firstTokenMs, promptBytes] = only;
   const usage = usageFromRow(run);
   return {
     run_id: run.run_id,
@@ -80,7 +82,7 @@ export function onlyStepRow(run: OnlyStepRow): StepRow | null {
     status: 'completed',
     first_event_id: firstEventId,
     last_event_id: lastEventId,
-    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined }),
+    record_json: JSON.stringify({ usage, output: [], firstTokenMs: firstTokenMs ?? undefined, promptBytes }),
     started_at: startedAt,
     completed_at: completedAt,
   };

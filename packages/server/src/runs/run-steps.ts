@@ -45,7 +45,7 @@ export async function runSteps(
     rows: async ({ before, limit }) => {
       if (only !== null) return numberBefore(before) > only.step ? [shownStep(only)] : [];
       const rows = await reads.all(stepsBefore, { runId, before: numberBefore(before), limit });
-      return settleWaiting(reads, runId, rows.map(shownStep));
+      return settleWaiting(reads, rows.map(shownStep));
     },
     position: ({ step }) => ({ createdAt: step, id: '' }),
     show: (step) => JSON.stringify(stepJson(step)),
@@ -61,6 +61,7 @@ function stepJson({ answer, ...step }: ShownStep) {
     asked: ___,
     indexInLoop: ____,
     questionId: _____,
+    promptBytes: ______,
     tried,
     tries = 1,
     error = null,

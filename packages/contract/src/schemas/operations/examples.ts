@@ -81,6 +81,16 @@ export const step = {
   completedAt: COMPLETED_AT,
 };
 
+export const stepPrompt = {
+  instructions: 'You are Concierge.',
+  messages: [{ type: 'message', role: 'user', content: 'Which trains go to Rome?' }],
+  tools: [],
+  settings: { temperature: 0.2 },
+  model: 'offline/demo',
+  agencyVersion: '9f2c51d07ab3e846',
+  exact: true,
+};
+
 const shortChat = {
   chatId: 'c1',
   aliasChatId: null,
@@ -116,6 +126,8 @@ export const message = {
   content: 'Hello',
   attachments: [],
   sandboxFiles: [],
+  calls: [],
+  answers: [],
   error: null,
   createdAt: COMPLETED_AT,
 };

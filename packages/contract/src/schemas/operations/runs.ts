@@ -11,10 +11,10 @@ import {
   refusals,
   searchWords,
 } from '../operation.ts';
-import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList } from '../run.ts';
+import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList, StepPrompt } from '../run.ts';
 import { streamEventSchemas } from '../stream.ts';
 import { Type } from '../type.ts';
-import { chatStatus, eventStream, integrationExample, json, page, run, step, usage } from './examples.ts';
+import { chatStatus, eventStream, integrationExample, json, page, run, step, stepPrompt, usage } from './examples.ts';
 
 const runParams = Type.Object({ ...integrationParams, runId: text('Identifier of the run.') });
 const runExample = { ...integrationExample, runId: 'run_1' };
@@ -174,4 +174,23 @@ export const listRunSteps = operation({
   query: Type.Object(pageQuery),
   example: { params: runExample, query: { limit: 50 }, status: 200, answer: page(step) },
   responses: { 200: { description: 'A page of steps.', schema: ref(StepList) }, ...integrationRefusals() },
+});
+
+export const getStepPrompt = operation({
+  operationId: 'getStepPrompt',
+  method: 'GET',
+  path: `${integrationPath}/runs/:runId/steps/:step/prompt`,
+  summary: 'Read what a model was sent in a step',
+  description:
+    'The prompt is rebuilt from what is stored. No code of the agency is run: what a function made is null. `user_context` is ' +
+    'deleted when a run ends, so its placeholders are not filled in.',
+  tags: ['Runs'],
+  auth: true,
+  params: Type.Object({
+    ...integrationParams,
+    runId: text('Identifier of the run.'),
+    step: Type.Integer({ minimum: 1, maximum: 1e9, description: 'Number of a step whose `kind` is `model`.' }),
+  }),
+  example: { params: { ...runExample, step: 1 }, status: 200, answer: json(stepPrompt) },
+  responses: { 200: { description: 'The prompt.', schema: ref(StepPrompt) }, ...integrationRefusals() },
 });

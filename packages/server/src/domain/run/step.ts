@@ -55,6 +55,8 @@ export interface StepOutcome {
    * version made the step.
    */
   readonly firstTokenMs?: number;
+  /** The size of the prompt with its tools, in bytes. Absent in steps of tools and of earlier versions. */
+  readonly promptBytes?: number;
   /** How often models were asked for the step, also without an answer. Absent if once. */
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */

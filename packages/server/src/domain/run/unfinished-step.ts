@@ -17,6 +17,8 @@ export interface UnfinishedCall {
   readonly usage: Usage | null;
   /** How often the step's models were asked. Absent if once. */
   readonly tries?: number;
+  /** See `StepOutcome.promptBytes`. */
+  readonly promptBytes?: number;
   /** See `StepOutcome.firstTokenMs`. */
   readonly firstTokenMs?: number;
   readonly startedAt: number;

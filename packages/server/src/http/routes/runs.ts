@@ -10,10 +10,11 @@ export interface RunRoutesDeps {
   readonly runReads: RunReads;
   readonly cancel: CancelDeps;
   readonly steps: (scope: Scope, runId: string, query: StepQuery) => ReturnType<typeof runSteps>;
+  readonly prompt: (scope: Scope, runId: string, step: number) => Promise<object>;
 }
 
 export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
-  const { runReads, cancel, steps } = deps;
+  const { runReads, cancel, steps, prompt } = deps;
 
   route(app, operations.getChatStatus, async (request, _reply, scope) => runReads.chatStatus(scope, request.query));
 
@@ -29,6 +30,11 @@ export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
   route(app, operations.listRunSteps, async (request, _reply, scope) => {
     const { runId } = request.params;
     return steps(scope, runId, ownersQuery(request));
+  });
+
+  route(app, operations.getStepPrompt, async (request, _reply, scope) => {
+    const { runId, step } = request.params;
+    return prompt(scope, runId, step);
   });
 
   route(app, operations.cancelRun, async (request, reply, scope) => {

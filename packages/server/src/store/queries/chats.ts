@@ -284,7 +284,7 @@ export const historySteps = statement('history steps', (db, p: PositionRange) =>
 /** The newest messages of an agent to another one in earlier runs of the chat that were answered. */
 export const delegationsOfChat = statement(
   'delegations of chat',
-  (db, p: { chatKey: ChatKey; runId: RunId; sender: string; recipient: string; limit: number }) =>
+  (db, p: { chatKey: ChatKey; runId: RunId; sender: string; recipient: string; before: number; limit: number }) =>
     db
       // A fork has messages from another chat's runs.
       .selectFrom('messages')
@@ -297,6 +297,7 @@ export const delegationsOfChat = statement(
       .where('messages.chat_key', '=', p.chatKey)
       .where('messages.role', '=', sql<'user'>`'user'`)
       .where('messages.run_id', '!=', p.runId)
+      .where('messages.position', '<', p.before)
       .where('steps.tool', '=', sql<string>`'send_message'`)
       .where('steps.agent', '=', p.sender)
       .where('steps.status', '=', sql<'completed'>`'completed'`)

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { insertInto } from '../statement.ts';
+import { insertInto, statement } from '../statement.ts';
 import { STEP_COLUMNS } from './steps.ts';
 
 /** A call is written again if its first commit's outcome was unknown. */
@@ -57,3 +57,7 @@ export const continuingRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>)
           .whereRef('q.run_id', '=', 'asking.run_id'),
       ),
     );
+
+export const unfinishedStep = statement('unfinished step', (db, p: { runId: RunId; step: number }) =>
+  db.selectFrom('unfinished_steps').selectAll().where('run_id', '=', p.runId).where('step', '=', p.step),
+);

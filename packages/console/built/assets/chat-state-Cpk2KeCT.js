@@ -1,0 +1,1 @@
+import{J as e}from"./libraries-CgYIfE-G.js";import{q as t}from"./shared-HCEFSQJL.js";var n=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,r=e(),i=({status:e,pending:n})=>(0,r.jsx)(t,{status:n.length>0?`waiting`:e});export{n,i as t};

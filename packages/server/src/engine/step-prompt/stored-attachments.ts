@@ -1,0 +1,36 @@
+import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
+import { type ReadyAttachment, shownText } from '../../attachments/prompt-attachment.ts';
+import type { StoredAttachment } from '../../domain/attachment/attachment.ts';
+
+/** Attachments in a prompt that is only shown. Nothing is fetched, and lost bytes are left out. */
+export class StoredAttachments {
+  readonly #blobs: Pick<AttachmentBlobs, 'read'>;
+
+  constructor(blobs: Pick<AttachmentBlobs, 'read'>) {
+    this.#blobs = blobs;
+  }
+
+  ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
+    return Promise.all(rows.map((row) => this.#toReady(row)));
+  }
+
+  read(): Promise<never> {
+    return Promise.reject(new Error('The bytes of a shown prompt are never sent.'));
+  }
+
+  async #toReady(row: StoredAttachment): Promise<ReadyAttachment> {
+    const { form, media_type: type, size_bytes: size } = row;
+    const known = { ...row, form: form ?? 'text', media_type: type ?? '', size_bytes: size ?? 0 } as const;
+    return { ...known, text: known.form === 'text' ? await this.#readText(row) : null };
+  }
+
+  async #readText(row: StoredAttachment): Promise<string> {
+    const { blob_key: blobKey, size_bytes: sizeBytes, media_type: mediaType } = row;
+    if (blobKey === null || sizeBytes === null || mediaType === null) return '';
+    try {
+      return shownText(row, mediaType, blobKey, await this.#blobs.read({ blobKey, sizeBytes }));
+    } catch {
+      return '';
+    }
+  }
+}
