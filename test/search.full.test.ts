@@ -52,7 +52,7 @@ interface ScannedRow {
 }
 
 /** The newest ids that a scan has found, and their number. */
-interface Scanned {
+interface ScanResult {
   readonly ids: string[];
   count: number;
 }
@@ -151,7 +151,7 @@ class Stage {
   }
 
   /** Compares a search with what a scan has found. */
-  async compare(server: ServerProcess, list: 'runs' | 'chats', query: Query, scanned: Scanned): Promise<void> {
+  async compare(server: ServerProcess, list: 'runs' | 'chats', query: Query, scanned: ScanResult): Promise<void> {
     const { q, filters = '' } = query;
     const { found, isWhole } = await this.search(server, list, query);
     expectEqual(`${list} with "${q}"${filters}`, found, scanned.ids.slice(0, found.length));
@@ -164,7 +164,7 @@ class Stage {
 
   /** Reads all texts once, newest first, and finds what each query must find. */
   async scan(runQueries: readonly Query[], chatQueries: readonly Query[], condition = 'true') {
-    const found = new Map<Query, Scanned>(
+    const found = new Map<Query, ScanResult>(
       [...runQueries, ...chatQueries].map((query) => [query, { ids: [], count: 0 }]),
     );
     let chat: { id: string; words: Set<string> } = { id: '', words: new Set() };
@@ -194,7 +194,7 @@ class Stage {
       await nextTurn();
     }
     endChat();
-    return (query: Query): Scanned => found.get(query) ?? { ids: [], count: 0 };
+    return (query: Query): ScanResult => found.get(query) ?? { ids: [], count: 0 };
   }
 
   async run(server: ServerProcess, message: string, more: object): Promise<string> {
@@ -268,7 +268,7 @@ function hasWords(words: ReadonlySet<string>, q: string): boolean {
   return sought.every((word) => words.has(word)) && words.values().some((word) => word.startsWith(last));
 }
 
-function add(scanned: Scanned | undefined, id: string): void {
+function add(scanned: ScanResult | undefined, id: string): void {
   if (scanned === undefined) return;
   scanned.count += 1;
   if (scanned.ids.length < MAX_IDS) scanned.ids.push(id);
