@@ -54,7 +54,7 @@ export async function readAnswers(
 ): Promise<ReadonlyMap<RunId, readonly MessageAnswer[]>> {
   if (runIds.length === 0) return new Map();
   const rows = await reads.query(answersOfRuns(runIds));
-  const byRun = Map.groupBy(rows, (row) => row.answered_run_id as RunId);
+  const byRun = Map.groupBy(rows, (row) => row.answered_run_id);
   return new Map([...byRun].map(([runId, ofRun]) => [runId, ofRun.map(toAnswer)]));
 }
 

@@ -82,8 +82,8 @@ export function newId(prefix: IdPrefix): string {
 }
 
 /** Sorts after every run id that was made before `ms`, and before every other one. */
-export function firstRunId(ms: number): string {
-  return `run_${timePart(ms)}`;
+export function firstRunId(ms: number): RunId {
+  return `run_${timePart(ms)}` as RunId;
 }
 
 /** Returns the time of `firstRunId`. */

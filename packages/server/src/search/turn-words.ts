@@ -1,4 +1,3 @@
-import type { IntegrationId } from '../domain/ids.ts';
 import { parseJsonStart } from '../domain/json-start.ts';
 import { indexedWords, wordScope } from '../domain/search/words.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
@@ -20,7 +19,7 @@ export async function readTurnWords(reads: Reads, turns: readonly Turn[]): Promi
     const { message_json: message, integration_id: integrationId } = row;
     if (message === null || integrationId === null) return [];
     const more = byTurn.get(row.run_id)?.flatMap(recordTexts) ?? [];
-    const scope = wordScope(integrationId as IntegrationId);
+    const scope = wordScope(integrationId);
     return [{ turn: row, words: indexedWords(scope, [...listTexts(row), ...more]) }];
   });
 }

@@ -78,7 +78,7 @@ export class DefinitionSweep extends Sweep {
             version,
             definition_json: JSON.stringify(describeAgency(loaded, commandTools)),
             seen_at: now,
-            run_id: firstRunId(loaded.loadedAt) as RunId,
+            run_id: firstRunId(loaded.loadedAt),
           })
         : tx.run(seeDefinition, { agency, version, now }),
     );

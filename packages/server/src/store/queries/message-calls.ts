@@ -37,4 +37,5 @@ export const answersOfRuns = (runIds: readonly RunId[]) => (db: Kysely<Schema>) 
     )
     .where('answered_run_id', 'in', [...runIds])
     .where('answer_json', 'is not', null)
+    .$narrowType<{ answered_run_id: RunId }>()
     .orderBy('question_id');

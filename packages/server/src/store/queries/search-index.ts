@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ChatKey, RunId } from '../../domain/ids.ts';
+import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { TEXT_CHARACTERS } from '../../domain/search/words.ts';
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
@@ -185,7 +185,7 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
   raw<{
     run_id: RunId;
     chat_key: ChatKey;
-    integration_id: string | null;
+    integration_id: IntegrationId | null;
     error_message: string | null;
     message_json: string | null;
     answer_json: string | null;

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { insertInto, statement } from '../statement.ts';
+import { soughtId } from './sought-id.ts';
 
 /** Reads a run with its message and its integration's model. No row after the chat was deleted. */
 export const runOfPrompt = statement('run of prompt', (db, p: { runId: RunId }) =>
@@ -58,7 +59,7 @@ export const runsFrom = (from: string, limit: number) => (db: Kysely<Schema>) =>
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
     .select(['runs.run_id', 'runs.agency', 'runs.agency_version', 'chats.deleted_at'])
-    .where('runs.run_id', '>=', from as RunId)
+    .where('runs.run_id', '>=', soughtId<RunId>(from))
     .orderBy('runs.run_id')
     .limit(limit);
 
