@@ -55,6 +55,10 @@ head = await all.files.head(path=file["path"])
 assert head.headers["content-length"] == "100000" and await head.read() == b""
 created = await all.keys.create(name="two")
 owner = await all.owners.create(email=email)
+invited = await all.people.create(email="p." + email, role="viewer")
+person = invited["personId"]
+assert (await all.people.update(person, name="Dee"))["name"] == "Dee"
+assert (await all.people.get(person))["role"] == "viewer"
 endpoint = await all.webhooks.create(url=None)
 which = endpoint["endpointId"]
 assert (await all.runs.prompt(run_id, 1))["exact"] is True
@@ -85,11 +89,14 @@ counts = {}
 for listed, items in lists.items():
     counts[listed] = len([item async for item in items])
 await all.webhooks.delete(which)
-for items in [all.integrations.list(), all.keys.list(limit=1), all.owners.list(), all.agencies.list()]:
+everywhere = [all.integrations.list(), all.keys.list(limit=1), all.owners.list(), all.agencies.list()]
+for items in [*everywhere, all.people.list(), all.audit.list(target="person:" + person)]:
     assert len([item async for item in items]) > 0
 page = await all.chats.list(limit=1).page()
 assert len((await all.chats.list(limit=1).page(page["nextCursor"]))["items"]) == 1
 assert (await all.usage.latency(model="scripted/model"))["items"][0]["runs"] == 1
+assert (await all.overview.get(integration=name))["measures"]["runs"] == 1
+await all.people.delete(person)
 assert b"usageRequestId" in await (await all.usage.csv()).read()
 assert (await (await all.nodes.metrics()).read()).startswith(b"# HELP")
 me = await all.me.get()

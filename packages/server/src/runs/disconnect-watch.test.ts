@@ -8,6 +8,7 @@ import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { newIntegrationId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
+import { GENERATION } from '../store/generation.ts';
 import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -90,7 +91,7 @@ test('waits its patience after the last reader on another node left', {
   };
   await askDatabase(
     database.url,
-    `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('other', 'b', 0, '0', 0, 1);
+    `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('other', 'b', 0, '0', 0, ${GENERATION});
      insert into run_readers (run_id, node_id) values ('run_1', 'other')`,
   );
   const logger = createLogger('silent');
