@@ -48,7 +48,7 @@ function addKeyCommands(program: CliCommand, { env }: Context): void {
       ],
       examples: [
         'runwire keys create --name backend',
-        'runwire keys create --role viewer --integration demo --url http://127.0.0.1:8787',
+        'runwire keys create --role viewer --url http://127.0.0.1:8787',
         'export RUNWIRE_API_KEY="$(runwire keys create)"',
       ],
     })

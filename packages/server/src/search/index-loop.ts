@@ -38,7 +38,7 @@ export interface IndexLoopDeps {
 const TURNS = 64;
 const CHATS = 64;
 /** Turns that are read and added together. A turn has at most a few thousand words. */
-const TOGETHER = 8;
+const TOGETHER = 16;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
 /** The walk rests four times as long as it works. */
