@@ -36,6 +36,7 @@ function signed(header: object, payload: object, secret: string, hash = 'sha256'
 function toRequest(operation: Operation, integrationId: string): readonly [string, string, unknown] {
   const path = operation.path
     .replace(':apiIntegrationId', integrationId)
+    .replace(':step', '1')
     .replace(/:[A-Za-z]+/g, 'some-id')
     .replace(/chat_status$/, 'chat_status?chatId=some-id')
     .replace(/usage\/summary$/, 'usage/summary?groupBy=day')
@@ -316,6 +317,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(filesWith(/\bownership\.scope\(/), [
       `${SOURCE}http/compatible/compatible-route.ts`,
       `${SOURCE}http/route.ts`,
+      // The integration is a filter in the query.
+      `${SOURCE}http/routes/overview.ts`,
     ]);
     // These take no id of an integration from a caller, or check a signature that has it.
     const others = ['openapi', 'routes/console-pages', 'routes/console-sign-in', 'routes/receive-upload'];
