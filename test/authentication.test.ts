@@ -55,6 +55,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     createOwner: { email: 'third@example.com' },
     createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
+    answerQuestions: { answers: [{ questionId: 'qst_1', approve: true }] },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
     createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
