@@ -36,6 +36,7 @@ function signed(header: object, payload: object, secret: string, hash = 'sha256'
 function toRequest(operation: Operation, integrationId: string): readonly [string, string, unknown] {
   const path = operation.path
     .replace(':apiIntegrationId', integrationId)
+    .replace(':step', '1')
     .replace(/:[A-Za-z]+/g, 'some-id')
     .replace(/chat_status$/, 'chat_status?chatId=some-id')
     .replace(/usage\/summary$/, 'usage/summary?groupBy=day')
@@ -54,6 +55,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     createOwner: { email: 'third@example.com' },
     createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
+    answerQuestions: { answers: [{ questionId: 'qst_1', approve: true }] },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
     createAdjustment: { amount: 1, unit: 'tokens', reason: 'a', idempotencyKey: 'a' },
@@ -316,6 +318,8 @@ function tests(store: StoreName): void {
     assert.deepEqual(filesWith(/\bownership\.scope\(/), [
       `${SOURCE}http/compatible/compatible-route.ts`,
       `${SOURCE}http/route.ts`,
+      // The integration is a filter in the query.
+      `${SOURCE}http/routes/overview.ts`,
     ]);
     // These take no id of an integration from a caller, or check a signature that has it.
     const others = ['openapi', 'routes/console-pages', 'routes/console-sign-in', 'routes/receive-upload'];

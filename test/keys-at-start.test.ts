@@ -45,10 +45,12 @@ test('RUNWIRE_API_KEY is a key of the first owner only while it is set', async (
     assert.deepEqual(keysIn(server.stdout + server.stderr), []);
     assert.ok(!server.stdout.includes(OWN_KEY));
     const me = await server.api(OWN_KEY).get('/v2/me');
-    assert.deepEqual(me.body.key, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+    const all = { role: 'manager', integrations: null };
+    assert.deepEqual(me.body.key, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null, ...all });
     assert.equal(me.body.administrator, true);
     ownerId = me.body.ownerId;
-    assert.deepEqual((await server.api(OWN_KEY).get('/v2/api_keys')).body.items, []);
+    const [listed, ...others] = (await server.api(OWN_KEY).get('/v2/api_keys')).body.items;
+    assert.deepEqual([listed.keyId, listed.name, others], [null, 'RUNWIRE_API_KEY', []]);
     assert.equal((await server.api(other).get('/v2/me')).status, 401);
     const pasted = await run('sh', ['-c', printedCurl(server.stdout)], { env: { RUNWIRE_API_KEY: OWN_KEY } });
     assertWholeStream(pasted.stdout);
@@ -111,7 +113,7 @@ test('the first start has a set-up link; a command replaces it', async (t) => {
   assert.deepEqual(await page.result('token'), [401, 'session_ended']);
   const unknown = await runwire(['owners', 'link', 'nobody@example.com'], { env });
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
-  assert.match(unknown.stderr, /^No owner has the e-mail nobody@example\.com; check it, /);
+  assert.match(unknown.stderr, /^No person has the e-mail nobody@example\.com; check it, /);
 
   const stopped = await server.stop();
   assert.match(stopped.stdout, /The console is not set up yet/);

@@ -64,9 +64,10 @@ async function prepare(rig: AnyRig) {
   return { api, invite };
 }
 
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
 /** Every node refuses below the role, for each kind of caller. */
-async function checkTable(rig: AnyRig) {
-  const { api, invite } = await prepare(rig);
+async function checkTable(rig: AnyRig, { api, invite }: Prepared) {
   for (const role of ROLES) {
     const { apiKey } = (await api.post('/v2/api_keys', { role })).body;
     const { apiKey: scoped } = (await api.post('/v2/api_keys', { role, integrations: ['one'] })).body;
@@ -93,8 +94,7 @@ async function checkTable(rig: AnyRig) {
 }
 
 /** A lowered role, and then a removal, count on every node for tokens that every node knows. */
-async function checkChanges(rig: AnyRig) {
-  const { api, invite } = await prepare(rig);
+async function checkChanges(rig: AnyRig, { api, invite }: Prepared) {
   const nodes = [...rig.servers.keys()];
   for (const to of scale(['viewer'] as const, ['viewer', 'operator', 'developer'] as const)) {
     const person = await invite('manager');
@@ -133,8 +133,9 @@ test('every node allows what the table of roles allows, within 5 s of a change',
   const missing = await missingService('postgres');
   if (missing !== null) return t.skip(missing);
   await using rig = await Rig.start({ nodes: scale(2, 3) });
-  await named('changes', checkChanges(rig));
+  const prepared = await prepare(rig);
+  await named('changes', checkChanges(rig, prepared));
   // In the gate, test/roles.test.ts tries the table.
-  if (scale(false, true)) await named('table', checkTable(rig));
+  if (scale(false, true)) await named('table', checkTable(rig, prepared));
   count({ attempts });
 });
