@@ -10,6 +10,7 @@ import {
   startTestServer,
   TEST_API_KEY,
 } from '@runwire/test-kit';
+import { GENERATION } from '../packages/server/src/store/generation.ts';
 import { cites } from '../requirements/cite.ts';
 import { toRows } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
@@ -151,7 +152,7 @@ test('a node that has been gone for a day is deleted, with its rows', { skip }, 
   for (const [id, dead, startedAt, seenAt] of nodes) {
     await askDatabase(
       database.url,
-      `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt}, 1);
+      `insert into nodes (node_id, boot, dead, version, started_at, generation) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt}, ${GENERATION});
        insert into node_beats (node_id, beat, seen_at, draining) values ('${id}', 1, ${seenAt}, 0);
        insert into run_readers (run_id, node_id) values ('r', '${id}')`,
     );

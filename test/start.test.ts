@@ -136,7 +136,7 @@ test('a wrong command line prints the error and the help, with exit code 2', asy
     [['keys', 'fly'], /^There is no command `keys fly`\.$/m, all],
     [['keys'], /^`keys` needs a second word\.$/m, /^ {2}runwire keys create /m],
     [['serve', 'now'], /'now'/, /^Usage: runwire serve$/m],
-    [['keys', 'create', '--colour', 'red'], /'--colour'/, /^Usage: runwire keys create \[--name NAME\]$/m],
+    [['keys', 'create', '--colour', 'red'], /'--colour'/, /^Usage: runwire keys create \[options\]$/m],
   ];
   for (const [args, sentence, help] of cases) {
     const { code, stdout, stderr } = await runwire(args);

@@ -210,6 +210,8 @@ function tests(store: StoreName): void {
   test('no endpoint is made while a node of an earlier version is alive', async (t) => {
     cites(t, 'contract-21-earlier-nodes');
     const ask = (statement: string) => askStore(rig.server.dataDir, statement);
+    // PostgreSQL refuses such a node since this one has started.
+    if (store === 'postgres') await ask('alter table nodes drop constraint nodes_generation_roles');
     await ask(`insert into nodes (node_id, boot, dead, version, started_at, generation)
       values ('old', 'b', 0, '0.1.0', ${Date.now()}, 2)`);
     const refused = await rig.api.post(below, { url: null });
