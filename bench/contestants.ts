@@ -27,6 +27,8 @@ export interface Contestant extends AsyncDisposable {
 export interface ContestantOptions {
   readonly members: number;
   readonly providerPort?: number | null;
+  /** See `ServerSettings.searchMs`. */
+  readonly searchMs?: number;
   /** Our server's protocol; Responses by default. */
   readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
@@ -72,6 +74,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
     dataDir,
     isDurable: name === 'durable',
     providerPort: options.providerPort ?? null,
+    searchMs: options.searchMs ?? null,
     protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
     collectorPort: sink?.port ?? null,

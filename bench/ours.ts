@@ -30,7 +30,7 @@ const agencies = {
 };
 
 /** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
-const { dataDir, providerPort, protocol, databaseUrl, webhookPort, collectorPort } = readSettings();
+const { dataDir, providerPort, protocol, searchMs, databaseUrl, webhookPort, collectorPort } = readSettings();
 const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
 const provider =
   providerPort === null
@@ -50,6 +50,7 @@ const onFatal = (error: unknown) => {
 };
 const server = await compose(config, secrets, onFatal, {
   agencies,
+  ...(searchMs === null ? {} : { limits: { searchMs } }),
   ...(providerPort === null ? { model: benchModel } : {}),
 });
 announce({ port: Number(new URL(server.url).port), apiKey: server.apiKey });

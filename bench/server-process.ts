@@ -10,6 +10,8 @@ export interface ServerSettings {
   readonly providerPort: number | null;
   /** For our server: the protocol by which it asks the provider. The floor always uses Responses. */
   readonly protocol: 'responses' | 'messages';
+  /** For our server: how often it adds words to the index for searches. Null for its default. */
+  readonly searchMs: number | null;
   /** For our server: the PostgreSQL to use. Null for the embedded database. */
   readonly databaseUrl: string | null;
   /** For our server: the port of the receiver of its webhooks. Null if it has no endpoint. */

@@ -180,7 +180,7 @@ const toFrame = (id: number, delta: string) =>
   })}`;
 
 test('retries a refusal that is retryable, after Retry-After, and no other', async () => {
-  const { client, requests } = await disturbed(({ send }) => send(), { giveUpMs: 1000 });
+  const { client, requests } = await disturbed(({ send }) => send(), { giveUpMs: 3000 });
   const first = client.run({ message: 'Hi', chatId: 'c1' });
   await first.admitted;
   const busy = client.run({ message: 'Again', chatId: 'c1' });

@@ -64,10 +64,10 @@ async function prepare(rig: AnyRig) {
   return { api, invite };
 }
 
-type Prepared = Awaited<ReturnType<typeof prepare>>;
+type Preparation = Awaited<ReturnType<typeof prepare>>;
 
 /** Every node refuses below the role, for each kind of caller. */
-async function checkTable(rig: AnyRig, { api, invite }: Prepared) {
+async function checkTable(rig: AnyRig, { api, invite }: Preparation) {
   for (const role of ROLES) {
     const { apiKey } = (await api.post('/v2/api_keys', { role })).body;
     const { apiKey: scoped } = (await api.post('/v2/api_keys', { role, integrations: ['one'] })).body;
@@ -94,7 +94,7 @@ async function checkTable(rig: AnyRig, { api, invite }: Prepared) {
 }
 
 /** A lowered role, and then a removal, count on every node for tokens that every node knows. */
-async function checkChanges(rig: AnyRig, { api, invite }: Prepared) {
+async function checkChanges(rig: AnyRig, { api, invite }: Preparation) {
   const nodes = [...rig.servers.keys()];
   for (const to of scale(['viewer'] as const, ['viewer', 'operator', 'developer'] as const)) {
     const person = await invite('manager');
