@@ -462,7 +462,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'role-from-token': /^changes: the role viewer: / },
   },
   audit: {
-    minutes: 3,
+    minutes: 8,
     faults: { 'audit-after-commit': /events: expected 1, found 0/ },
   },
   ...COMPATIBLE_PROMISES,
