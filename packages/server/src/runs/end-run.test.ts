@@ -37,7 +37,7 @@ const OUTCOME: RunOutcome = {
   },
   status: 'failed',
   error: { code: 'internal_error', message: 'It failed.' },
-  ...{ providerStatus: null, items: [], text: '', output: null, questions: [], clientTools: [], files: [] },
+  ...{ providerStatus: null, items: [], text: '', output: null, questions: [], files: [] },
   ...{ accepted: false, usage: NO_USAGE, byModel: [], steps: 0, firstTokenMs: null, continues: false },
 };
 const RECORD = { attempt: 1, lastStep: null, unfinished: [], chunks: [], lastEventId: 3, startedAt: 5 };
