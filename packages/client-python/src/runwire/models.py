@@ -1248,6 +1248,8 @@ class Run(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
     agents: list[str] | None
@@ -1328,6 +1330,8 @@ class _RunListItemRequired(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
     agents: list[str] | None
@@ -1376,6 +1380,15 @@ class RunListItemError(TypedDict):
     """What was wrong and what to do, for a person."""
 
 
+class RunListItemRerunOf(TypedDict):
+    """The run that this one reruns. Null if it is no rerun."""
+
+    runId: str
+    """The original run."""
+    afterStep: int
+    """The last step of the original run that was kept; 0 if none was."""
+
+
 class RunUsageRecord(TypedDict):
     """What one run used and was charged."""
 
@@ -1399,6 +1412,8 @@ class RunUsageRecord(TypedDict):
     """The same tokens, by model."""
     charged: RunUsageRecordCharged | None
     """What the run was charged. Null while it runs, and if allowances were off."""
+    rerun: bool
+    """True if the run is a rerun. It is charged to no member."""
     periodStart: str | None
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None

@@ -24,6 +24,9 @@ export interface ProgressWatcher {
   onUsage(usage: Usage, model: string): void;
 }
 
+/** A journalled step, of which only the last event's id is needed. */
+type RestoredStep = Step & Partial<Pick<JournalledStep, 'lastEventId'>>;
+
 /** A run's progress, from which its end is made. */
 export class Progress {
   /** The user's message first, then all output and tool results, in order. */
@@ -92,7 +95,7 @@ export class Progress {
    * Restores the finished steps of earlier attempts, in their events' order, and the usage of all attempts. `begun` is
    * the number of the last step that began: none of these numbers is assigned again.
    */
-  restore(steps: readonly JournalledStep[], begun: number, { usage, byModel }: UsageTotals): void {
+  restore(steps: readonly RestoredStep[], begun: number, { usage, byModel }: UsageTotals): void {
     const own = steps.filter(isOwnStep);
     // A run that answers a question begins with the approved call, not with a model.
     this.accepted = own.some(({ kind }) => kind === 'model');

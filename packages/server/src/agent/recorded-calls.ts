@@ -1,4 +1,5 @@
 import type { ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
+import { sameArguments } from '../domain/run/same-arguments.ts';
 import type { Step } from '../domain/run/step.ts';
 
 /** What became of a call in the original run: its outcome, or nothing because it waited for an answer. */
@@ -55,17 +56,3 @@ export class RecordedCalls {
 
 const toKey = ({ agent, callerAgent, name, text }: Call) =>
   JSON.stringify([agent, callerAgent, name, sameArguments(text)]);
-
-/** Equal for texts that are equal JSON values. A text that is no JSON equals only itself. */
-function sameArguments(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text.trim() === '' ? '{}' : text, sortMembers));
-  } catch {
-    return text;
-  }
-}
-
-const sortMembers = (_: string, value: unknown): unknown =>
-  value === null || typeof value !== 'object' || Array.isArray(value)
-    ? value
-    : Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -28,6 +28,7 @@ const OUTCOME: RunOutcome = {
     consumerId: RUN.consumer_id,
     chatKey: RUN.chat_key,
     chatId: testChatId('c1'),
+    rerunOf: null,
     agency: RUN.agency,
     agent: RUN.agent,
     agencyVersion: null,

@@ -100,4 +100,5 @@ export interface JournalledStep extends Step {
 export const KEPT_EVENT_ID = 1;
 
 /** False if a rerun keeps the step of the original run. */
-export const isOwnStep = ({ lastEventId }: Pick<JournalledStep, 'lastEventId'>): boolean => lastEventId !== KEPT_EVENT_ID;
+export const isOwnStep = ({ lastEventId }: Partial<Pick<JournalledStep, 'lastEventId'>>): boolean =>
+  lastEventId !== KEPT_EVENT_ID;
