@@ -1,4 +1,6 @@
-import { oneOfStrings, text } from './kit.ts';
+import { ApiErrorResponse } from './error.ts';
+import { oneOfStrings, ref, text } from './kit.ts';
+import type { ErrorResponse } from './operation.ts';
 import { streamEventSchemas } from './stream.ts';
 
 /** The answer of an operation that starts a run and streams it. */
@@ -20,3 +22,18 @@ export const admittedResponses = () => ({
     },
   },
 });
+
+/** An error answer of an operation that starts a run. */
+export const notAdmitted = (description: string) => ({
+  description,
+  schema: ref(ApiErrorResponse),
+  headers: {
+    'X-Agent-Run-Admitted': oneOfStrings(['false'], { description: '`false`: this request reserved no run.' }),
+  },
+});
+
+/** The error answers of an operation that starts a run. */
+export const notAdmittedAny = <const Status extends number>(answers: { readonly [S in Status]: ErrorResponse }) =>
+  Object.fromEntries(
+    Object.entries<ErrorResponse>(answers).map(([status, { description }]) => [status, notAdmitted(description)]),
+  ) as { readonly [S in Status]: ReturnType<typeof notAdmitted> };

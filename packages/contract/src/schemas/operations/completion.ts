@@ -1,18 +1,9 @@
 import { GetCompletionV2Request } from '../completion.ts';
-import { ApiErrorResponse } from '../error.ts';
-import { admittedResponses } from '../admitted.ts';
-import { oneOfStrings, ref, text } from '../kit.ts';
+import { admittedResponses, notAdmitted } from '../admitted.ts';
+import { ref, text } from '../kit.ts';
 import { operation } from '../operation.ts';
 import { Type } from '../type.ts';
 import { eventStream } from './examples.ts';
-
-const notAdmitted = (description: string) => ({
-  description,
-  schema: ref(ApiErrorResponse),
-  headers: {
-    'X-Agent-Run-Admitted': oneOfStrings(['false'], { description: '`false`: this request reserved no run.' }),
-  },
-});
 
 export const getCompletionV2 = operation({
   operationId: 'getCompletionV2',

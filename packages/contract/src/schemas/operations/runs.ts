@@ -1,4 +1,4 @@
-import { admittedResponses } from '../admitted.ts';
+import { admittedResponses, notAdmittedAny } from '../admitted.ts';
 import { ChatStatus } from '../chat.ts';
 import { flag, ref, text } from '../kit.ts';
 import {
@@ -217,7 +217,10 @@ export const rerunRun = operation({
     status: 200,
     answer: { 'text/event-stream': eventStream, 'text/plain': 'Hello' },
   },
-  responses: { ...admittedResponses(), ...integrationRefusals(), ...bodyRefusals(), ...refusals(409, 429) },
+  responses: {
+    ...admittedResponses(),
+    ...notAdmittedAny({ ...integrationRefusals(), ...bodyRefusals(), ...refusals(409, 429) }),
+  },
 });
 
 export const compareRuns = operation({

@@ -1,6 +1,6 @@
 import { operations } from '@runwire/contract/schemas';
 import { isBlank } from '@runwire/lib/is-blank.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { CompletionRequest } from '../../admission/completion-request.ts';
 import type { GivenRerun } from '../../admission/rerun-request.ts';
 import type { Scope } from '../../domain/account/scope.ts';
@@ -25,11 +25,13 @@ export interface RerunRoutesDeps {
   readonly compare: (scope: Scope, runIds: readonly [string, string]) => Promise<object>;
 }
 
+type Request = RequestOf<typeof operations.rerunRun>;
+
 /** Runs a run again, and compares runs. */
 export function rerunRoutes(app: FastifyInstance, deps: RerunRoutesDeps): void {
   const { starts, encoder, limits, readRerun, compare } = deps;
 
-  const rerun = async (request: RequestOf<typeof operations.rerunRun>, { integrationId }: Scope) => {
+  const rerun = async (request: Request, { integrationId }: Scope) => {
     const { body, params, principal } = request;
     const { runId } = params;
     // Blank counts as missing.
@@ -51,13 +53,14 @@ export function rerunRoutes(app: FastifyInstance, deps: RerunRoutesDeps): void {
     });
   };
 
-  route(app, operations.rerunRun, async (request, reply, scope) => {
+  const start = async (request: Request, reply: FastifyReply, scope: Scope) => {
     const started = await starts.admit(request, reply, await rerun(request, scope));
     const { runId, replayed, textOnly } = started.admission;
     const resumes = replayed && !textOnly;
     const after = resumes ? await replayCursor(deps, scope, runId, request.headers['last-event-id']) : 0;
     starts.follow(request, reply, started, textOnly ? new TextOnly() : encoder, after);
-  });
+  };
+  route(app, operations.rerunRun, start, { startsRuns: true });
 
   route(app, operations.compareRuns, async (request, _reply, scope) =>
     compare(scope, [request.params.runId, request.query.with]),
