@@ -4,7 +4,10 @@ import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { pickColumn, toRows } from './support/columns.ts';
+import { eventually } from './support/eventually.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
@@ -16,9 +19,9 @@ const tool = (name: string, more: object = {}) =>
     name,
     description: name,
     inputSchema: z.object({ n: z.number().optional(), m: z.number().optional() }),
-    execute: (input) => {
+    execute: (input, { userContext }) => {
       executed.push(`${name} ${JSON.stringify(input)}`);
-      return `${name} ${executed.length}`;
+      return `${name} ${executed.length}${userContext === undefined ? '' : JSON.stringify(userContext)}`;
     },
     ...more,
   });
@@ -36,6 +39,9 @@ const shop = defineAgency({
 });
 
 const other = defineAgency({ name: 'Other', agents: [agent('Lead', { tools: { buy: tools.buy } })] });
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const NOT_EXECUTED = 'Not executed: this is a rerun with recorded tools.';
 
@@ -82,6 +88,7 @@ function tests(store: StoreName): void {
     cites(
       t,
       'contract-24-rerun',
+      'contract-3-rerun',
       'contract-24-fork',
       'contract-24-keep',
       'contract-24-rerun-of',
@@ -188,16 +195,17 @@ function tests(store: StoreName): void {
   test('another message, agent, agency, model, context and other instructions', async (t) => {
     cites(t, 'contract-24-changes', 'contract-24-model', 'contract-24-instructions', 'contract-24-context');
     const request = script({
-      Lead: [calls(['b', 'buy', { n: 1 }]), say('Done.'), say('One.'), say('Two.'), say('Three.')],
+      Lead: [calls(['b', 'buy', { n: 1 }]), say('Done.'), calls(['l', 'look', {}]), say('One.'), say('Two.'), say('Three.')],
       Billing: [say('Four.')],
     });
     const original = await post({ user_context: { secret: 1 } });
-    await rerun(original.runId, { message: 'Other.', user_context: { plan: 'pro' } });
+    const context = await rerun(original.runId, { message: 'Other.', user_context: { plan: 'pro' } });
+    assert.deepEqual(outputs(context), ['look 2{"plan":"pro"}']);
     assert.match(JSON.stringify(request(2)?.prompt), /Other\./);
     await rerun(original.runId, { agency: 'other' });
-    assert.equal(request(3)?.tools.length, 1);
+    assert.equal(request(4)?.tools.length, 1);
     const told = await rerun(original.runId, { afterStep: 2, instructions: 'You are Lead. Be brief.' });
-    assert.equal(request(4)?.instructions, 'You are Lead. Be brief.');
+    assert.equal(request(5)?.instructions, 'You are Lead. Be brief.');
     const prompt = async (step: number) => (await rig.api.get(`${below}/runs/${told.runId}/steps/${step}/prompt`)).body;
     assert.deepEqual(
       [(await prompt(1)).instructions, (await prompt(3)).instructions],
@@ -278,6 +286,95 @@ function tests(store: StoreName): void {
     assert.equal((await rig.allowance(integration)).used, 1);
   });
 
+  test('a rerun has the attachments, client tools and instructions of the run', async (t) => {
+    cites(t, 'contract-24-attachments', 'contract-8-400-attachment-unavailable');
+    await rig.api.patch(below, { clientTools: true, callerInstructions: true });
+    const request = script({ Lead: [say('One.'), say('Two.')] });
+    const { runId } = await post({
+      attachments: [{ type: 'input_image', image_url: PIXEL, detail: 'low' }],
+      clientTools: [{ name: 'locate', description: 'Where.', inputSchema: { type: 'object' } }],
+      instructions: 'Be brief.',
+    });
+    await rig.api.patch(below, { clientTools: false, callerInstructions: false });
+    await rerun(runId);
+    const sent = (index: number) => {
+      const { prompt, tools: shown, instructions } = request(index) ?? {};
+      return JSON.stringify({ prompt, shown, instructions });
+    };
+    assert.match(sent(0), /image.*locate.*Be brief/);
+    assert.equal(sent(1), sent(0));
+    await askStore(
+      rig.server.dataDir,
+      `update attachments set blob_key = null, url = 'https://files.example/a.png?sig=1', url_key = 'k' where run_id = '${runId}'`,
+    );
+    const { status, body } = await refused(runId);
+    assert.deepEqual([status, body.code], [400, 'attachment_unavailable']);
+    assert.match(body.error, /`https:\/\/files\.example\/a\.png`/);
+  });
+
+  test('an active rerun leaves the member its runs, and an erasure of the member erases it', async (t) => {
+    cites(t, 'contract-24-no-limits', 'contract-24-deleted');
+    await rig.api.patch(below, { maxRunsPerMember: 1 });
+    await rig.member(integration, 'ann');
+    const release = Promise.withResolvers<void>();
+    play(rig, { Lead: [say('One.'), (call) => release.promise.then(() => say('Two.')(call)), say('Three.')] });
+    const { runId } = await post({ consumerId: 'ann' });
+    const reader = await rig.api.rerun(integration, runId, { keep: true });
+    assert.equal((await post({ consumerId: 'ann' })).status, 'completed');
+    release.resolve();
+    await reader.whole();
+    const again = messagesFrame(reader).run_id;
+    await rig.api.delete(`${below}/members/ann?erase=true`);
+    await eventually('the chat of the rerun is erased', async () => (await run(again)).chatDeleted);
+    const answer = await refused(runId);
+    assert.deepEqual([answer.status, answer.body.code], [404, 'chat_not_found']);
+  });
+
+  test('a rerun resumes after kill -9 with the same prompts and recorded outcomes', async (t) => {
+    cites(t, 'contract-24-kept', 'contract-24-nth');
+    await using server = await KillableServer.start({ store });
+    await server.metered();
+    const { controller } = server;
+    const echo = async (call: Awaited<ReturnType<typeof controller.nextCall>>, id: string) => {
+      await call.toolCall(id, 'echo', '{"n":1}');
+      await call.end();
+      return controller.nextCall();
+    };
+    const body = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', message: 'Do it' };
+    const { reader, call, runId } = await server.hold(body);
+    const second = await echo(call, 'call_1');
+    const third = await echo(second, 'call_2');
+    await third.end();
+    await reader.whole();
+    const used = async () => (await server.api.get('/v2/integrations/mine/members/ann')).body.allowance.used;
+    const before = await used();
+
+    const again = await server.api.rerun('mine', runId, { afterStep: 2 });
+    const id = String(again.headers['x-run-id']);
+    const first = await controller.nextCall();
+    assert.deepEqual(first.request.prompt, second.request.prompt);
+    const held = await echo(first, 'x');
+    await server.process.kill();
+    await again.over;
+    await server.startAgain();
+    const repeated = await controller.nextCall();
+    assert.deepEqual(repeated.request.prompt, held.request.prompt);
+    const last = await echo(repeated, 'y');
+    const keys = last.request.prompt.flatMap((item) =>
+      item.kind === 'tool_output' ? [(JSON.parse(item.output) as { key: string }).key] : [],
+    );
+    assert.deepEqual(keys, [`${runId}/call_1`, `${runId}/call_2`, `${runId}/call_2`]);
+    await last.text('Done.');
+    await last.end();
+    await (await server.api.events(id, 0, 'mine')).whole();
+    const { body: record } = await server.api.get(`/v2/integrations/mine/runs/${id}`);
+    const { status, attempt, rerunOf, usage, firstTokenMs } = record;
+    assert.deepEqual([status, attempt, rerunOf], ['completed', 2, { runId, afterStep: 2 }]);
+    assert.ok(usage.request_count >= 3 && usage.request_count <= 4, 'without the kept step');
+    assert.ok(firstTokenMs > 0);
+    assert.equal(await used(), before);
+  });
+
   test('refuses what cannot be run again', async (t) => {
     cites(t, 'contract-24-after-step', 'contract-24-active', 'contract-24-deleted', 'contract-24-token');
     const release = Promise.withResolvers<void>();
@@ -310,7 +407,7 @@ function tests(store: StoreName): void {
   });
 
   test('compares two runs, step by step', async (t) => {
-    cites(t, 'contract-24-compare', 'contract-24-alignment');
+    cites(t, 'contract-24-compare', 'contract-24-alignment', 'contract-3-compare');
     play(rig, {
       Lead: [
         calls(['a', 'buy', { n: 1, m: 2 }]),
