@@ -29,7 +29,11 @@ const tool = (name: string, more: object = {}) =>
 const agent = (name: string, more: object = {}) =>
   defineAgent({ name, description: `${name} is asked.`, instructions: `You are ${name}.`, files: false, ...more });
 
-const tools = { buy: tool('buy'), look: tool('look', { repeatable: true }), refund: tool('refund', { needsApproval: true }) };
+const tools = {
+  buy: tool('buy'),
+  look: tool('look', { repeatable: true }),
+  refund: tool('refund', { needsApproval: true }),
+};
 
 const shop = defineAgency({
   name: 'Shop',
@@ -74,7 +78,8 @@ function tests(store: StoreName): void {
   };
   const refused = async (of: string, body: object = {}) => refusal(await rig.api.rerun(integration, of, body));
   const run = async (runId: string) => (await rig.api.get(`${below}/runs/${runId}`)).body;
-  const steps = async (runId: string) => (await rig.api.get(`${below}/runs/${runId}/steps?limit=100`)).body.items.reverse();
+  const steps = async (runId: string) =>
+    (await rig.api.get(`${below}/runs/${runId}/steps?limit=100`)).body.items.reverse();
   /** Returns what the models were asked in this test. */
   const script = (turns: Parameters<typeof play>[1]) => {
     const all = play(rig, turns);
@@ -195,7 +200,14 @@ function tests(store: StoreName): void {
   test('another message, agent, agency, model, context and other instructions', async (t) => {
     cites(t, 'contract-24-changes', 'contract-24-model', 'contract-24-instructions', 'contract-24-context');
     const request = script({
-      Lead: [calls(['b', 'buy', { n: 1 }]), say('Done.'), calls(['l', 'look', {}]), say('One.'), say('Two.'), say('Three.')],
+      Lead: [
+        calls(['b', 'buy', { n: 1 }]),
+        say('Done.'),
+        calls(['l', 'look', {}]),
+        say('One.'),
+        say('Two.'),
+        say('Three.'),
+      ],
       Billing: [say('Four.')],
     });
     const original = await post({ user_context: { secret: 1 } });
@@ -379,11 +391,7 @@ function tests(store: StoreName): void {
     cites(t, 'contract-24-after-step', 'contract-24-active', 'contract-24-deleted', 'contract-24-token');
     const release = Promise.withResolvers<void>();
     play(rig, {
-      Lead: [
-        calls(['b', 'buy', { n: 1 }]),
-        say('Done.'),
-        (call) => release.promise.then(() => say('Late.')(call)),
-      ],
+      Lead: [calls(['b', 'buy', { n: 1 }]), say('Done.'), (call) => release.promise.then(() => say('Late.')(call))],
     });
     const { runId } = await post();
     const code = async (of: string, body: object = {}) => {

@@ -232,7 +232,11 @@ function tests(store: StoreName): void {
 
   const path = '/v2/integrations/demo/usage/summary';
   /** Reads all pages, by the API or in slices. */
-  async function paged(query: Omit<SummaryQuery, 'rerun'>, limit: number, slice: number | null = null): Promise<Item[]> {
+  async function paged(
+    query: Omit<SummaryQuery, 'rerun'>,
+    limit: number,
+    slice: number | null = null,
+  ): Promise<Item[]> {
     const items: AnsweredItem[] = [];
     let cursor: string | null = null;
     do {

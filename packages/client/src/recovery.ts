@@ -58,7 +58,9 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
 async function start(run: ReadRun, contact: Contact, body: string): Promise<RunStream | null> {
   const giveUpAt = Date.now() + run.transport.timing.giveUpMs;
   for (let sends = 1; ; sends += 1) {
-    const sent = await contact.send(run.rerunOf === null ? routes.getCompletionV2 : routes.rerunRun, openStream, { body });
+    const sent = await contact.send(run.rerunOf === null ? routes.getCompletionV2 : routes.rerunRun, openStream, {
+      body,
+    });
     const getHeader = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
     const header = getHeader('x-agent-run-admitted');
     if (sent !== null && header === 'true') {

@@ -209,4 +209,5 @@ export class Run implements AsyncIterable<RunEvent> {
 }
 
 /** The path names the run and the integration. */
-const toRerunBody = ({ runId: _run, apiIntegrationId: _integration, ...body }: RunAgainRequest): string => JSON.stringify(body);
+const toRerunBody = ({ runId: _run, apiIntegrationId: _integration, ...body }: RunAgainRequest): string =>
+  JSON.stringify(body);

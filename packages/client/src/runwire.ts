@@ -65,7 +65,7 @@ export class Runwire {
 }
 
 /** The server ignores a blank id, so a run with it could not be found again. */
-const toRequestId = ({ usageRequestId }: { readonly usageRequestId?: string | null }) =>
+const toRequestId = ({ usageRequestId }: { readonly usageRequestId?: string | null | undefined }) =>
   usageRequestId?.trim() ? usageRequestId : newId();
 
 /** 144 random bits. Pages without https have no `randomUUID`. */

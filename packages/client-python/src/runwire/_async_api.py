@@ -88,6 +88,14 @@ class AsyncRunsApi(AsyncResource):
         )
         return answer
 
+    async def compare(self, run_id: str, *, with_: str, integration: str | None = None) -> models.RunComparison:
+        """Compare two runs, step by step."""
+        answer: models.RunComparison = await self._json(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/compare",
+            {"runId": run_id, "with": with_, "apiIntegrationId": integration},
+        )
+        return answer
+
 
 class AsyncChatsApi(AsyncResource):
     """Operations of `client.chats`."""

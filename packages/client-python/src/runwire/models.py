@@ -1284,6 +1284,50 @@ class Run(TypedDict):
     """The final assistant text. Null until the run has ended."""
 
 
+class RunComparison(TypedDict):
+    """Two runs, step by step."""
+
+    runs: list[Run]
+    """The run of the path, and the run `with` which it is compared."""
+    steps: list[RunComparisonStepsItem]
+    """The steps of both runs, oldest first."""
+    text: RunComparisonText
+    """The final assistant texts."""
+    usage: RunComparisonUsage
+    """What the runs used. Null until they have ended."""
+
+
+class RunComparisonStepsItem(TypedDict):
+    """A step of each run."""
+
+    left: Step | None
+    """The step of the run of the path. Null if it has none here."""
+    right: Step | None
+    """The step of the other run. Null if it has none here."""
+    change: Literal["equal", "changed", "added", "removed"]
+    """`equal`: same kind, agent, tool and arguments. `changed`: same position and kind. `added`: only the other run
+    has the step. `removed`: only the run of the path has it.
+    """
+
+
+class RunComparisonText(TypedDict):
+    """The final assistant texts."""
+
+    left: str | None
+    """The answer of the run of the path."""
+    right: str | None
+    """The answer of the other run."""
+
+
+class RunComparisonUsage(TypedDict):
+    """What the runs used. Null until they have ended."""
+
+    left: Usage | None
+    """Tokens that models used."""
+    right: Usage | None
+    """Tokens that models used."""
+
+
 class RunList(TypedDict):
     """A page of a list of `RunListItem`."""
 

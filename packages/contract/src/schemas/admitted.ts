@@ -16,8 +16,7 @@ export const admittedResponses = () => ({
       'X-Run-Id': text('Identifier of the run.'),
       'X-Chat-Id': text('Identifier of the chat, percent-encoded.'),
       'X-Run-Replayed': oneOfStrings(['true'], {
-        description:
-          'Present if the `usageRequestId` was known: the server started no run and charges nothing again.',
+        description: 'Present if the `usageRequestId` was known: the server started no run and charges nothing again.',
       }),
     },
   },

@@ -18,9 +18,7 @@ export const RerunRequest = named(
             'The steps up to this one are kept: a finished step outside of delegations. By default 0: none is kept.',
         }),
       ),
-      message: optional(
-        text('Replaces the message of the user. Only with `afterStep` 0.', { maxLength: 1_000_000 }),
-      ),
+      message: optional(text('Replaces the message of the user. Only with `afterStep` 0.', { maxLength: 1_000_000 })),
       agent: optional(text('Another entry point.')),
       agency: optional(text('Another agency, such as a second folder with the new version.')),
       model: optional(text('`provider/model` for the first agent and for every agent that names none.')),
@@ -35,7 +33,9 @@ export const RerunRequest = named(
             'they may be repeated. `live`: calls are executed as in any run. The default is `recorded`.',
         }),
       ),
-      keep: optional(flag('If true, the chat of the rerun is listed and is not deleted after some days. The default is false.')),
+      keep: optional(
+        flag('If true, the chat of the rerun is listed and is not deleted after some days. The default is false.'),
+      ),
       usageRequestId: optional(idThatMayBeBlank('Unique id of this request, as in `POST /get_completion_v2`.')),
     },
     { description: 'How a run is run again.' },
@@ -65,7 +65,10 @@ export const RunComparison = named(
         { description: 'The steps of both runs, oldest first.' },
       ),
       text: Type.Object(
-        { left: nullable(text('The answer of the run of the path.')), right: nullable(text('The answer of the other run.')) },
+        {
+          left: nullable(text('The answer of the run of the path.')),
+          right: nullable(text('The answer of the other run.')),
+        },
         { description: 'The final assistant texts.' },
       ),
       usage: Type.Object(

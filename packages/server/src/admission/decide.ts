@@ -69,8 +69,7 @@ export async function decide(
   if (facts === undefined) throw new Refusal('integration_not_found');
   if (request.rerun !== undefined) facts = toRerunFacts(facts, request.rerun);
   const agency = deps.agencies.find(facts.agency)?.loaded ?? null;
-  const start =
-    facts.known_run_id === null && namesRun(request) ? await findStart(reads, request, facts) : null;
+  const start = facts.known_run_id === null && namesRun(request) ? await findStart(reads, request, facts) : null;
   let decided: AdmissionRequest = request;
   if (start !== null && 'chatId' in start) {
     decided = { ...request, chatId: start.chatId };

@@ -179,14 +179,18 @@ function checkAfterStep(
 ): void {
   if (afterStep === 0) return;
   if (message !== null) {
-    throw invalid('`message` replaces the message only with `afterStep` 0: later steps were made for the original one.');
+    throw invalid(
+      '`message` replaces the message only with `afterStep` 0: later steps were made for the original one.',
+    );
   }
   const keepable = steps.filter(isKeepable);
   if (!keepable.some(({ step }) => step === afterStep)) {
     throw invalid('`afterStep` must be 0 or a finished step of the run outside of delegations; list its steps.');
   }
   if (status === 'completed' && afterStep === Math.max(...keepable.map(({ step }) => step))) {
-    throw invalid('`afterStep` is the last step of a completed run, so nothing would be left to do; choose an earlier one.');
+    throw invalid(
+      '`afterStep` is the last step of a completed run, so nothing would be left to do; choose an earlier one.',
+    );
   }
 }
 

@@ -24,13 +24,18 @@ export async function storeOriginal(
   const { from, runId: original, afterStep, steps } = rerun;
   await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
   if (steps.length > 0) {
-    const copied = await tx.run(copySteps, { from: original, runId, steps: jsonRows(steps.map(({ step }) => ({ step }))) });
+    const copied = await tx.run(copySteps, {
+      from: original,
+      runId,
+      steps: jsonRows(steps.map(({ step }) => ({ step }))),
+    });
     if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
   }
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];
   await tx.run(useBlobsOfChat, { chatKey });
-  if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0) throw new SourceChanged('A blob of the chat was deleted.');
+  if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0)
+    throw new SourceChanged('A blob of the chat was deleted.');
   return tx.all(attachmentsOfRun, { chatKey, runId });
 }
 

@@ -168,7 +168,8 @@ async function toOutcome(
     switch (meaning.kind) {
       case 'tool': {
         const recorded = recordedOutcome(setting, call);
-        if (recorded !== null) return await callStep(setting, call, () => traceCall(setting, call, async () => recorded));
+        if (recorded !== null)
+          return await callStep(setting, call, () => traceCall(setting, call, async () => recorded));
         const kind = setting.asks[call.callId];
         if (kind !== undefined) return await askedOutcome(setting, call, kind);
         return await callStep(setting, call, () =>

@@ -19,7 +19,11 @@ interface CompareDeps {
 const PAGE = 50;
 
 /** Compares two runs of an integration, step by step. Throws `run_not_found` and `chat_not_found`. */
-export async function compareRuns({ reads, runReads }: CompareDeps, scope: Scope, requested: readonly [string, string]) {
+export async function compareRuns(
+  { reads, runReads }: CompareDeps,
+  scope: Scope,
+  requested: readonly [string, string],
+) {
   const read = async (runId: string) => {
     const row = await runReads.row(scope, runId);
     await checkHasSteps(reads, row);

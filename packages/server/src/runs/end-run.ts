@@ -94,8 +94,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   const errorCode = outcome.error?.code ?? null;
   const errorMessage = outcome.error?.message ?? null;
   const byModel = withPrices(outcome.byModel, deps.prices);
-  const charge =
-    run.rerunOf === null ? chargeFor({ status, errorCode, accepted }, usage, byModel) : NO_CHARGE;
+  const charge = run.rerunOf === null ? chargeFor({ status, errorCode, accepted }, usage, byModel) : NO_CHARGE;
   const agent = answeringAgent(outcome);
   // A chain of questions is read from its steps' rows. The run's row has its first step's agent.
   const keepsStep =

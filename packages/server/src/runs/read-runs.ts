@@ -125,7 +125,16 @@ export class RunReads {
   async list(integrationId: IntegrationId, query: RunQuery) {
     const { chatId, consumerId, status, agent, rerunOf, texts: hasTexts = true, q } = query;
     const texts = hasTexts ? 'answer' : 'previews';
-    const listed = { integrationId, chatId, consumerId, status, agent, rerunOf, texts, ...admissionTimes(query) } as const;
+    const listed = {
+      integrationId,
+      chatId,
+      consumerId,
+      status,
+      agent,
+      rerunOf,
+      texts,
+      ...admissionTimes(query),
+    } as const;
     const words = q === undefined ? null : soughtWords(integrationId, q);
     const found =
       words === null ? null : await this.#search.runs(this.#pages.turnsOf(query), listed, words, toPage(query));

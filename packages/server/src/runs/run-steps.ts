@@ -53,7 +53,10 @@ export async function runSteps(
 }
 
 /** A fork keeps the steps of the runs whose messages it has. Throws `chat_not_found` if no chat has the run. */
-export async function checkHasSteps(reads: Reads, { run_id: runId, chat_deleted_at: deletedAt }: RunRow): Promise<void> {
+export async function checkHasSteps(
+  reads: Reads,
+  { run_id: runId, chat_deleted_at: deletedAt }: RunRow,
+): Promise<void> {
   const isDeleted = deletedAt !== null && (await first(reads.all(chatSharingRun, { runId }))) === undefined;
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }

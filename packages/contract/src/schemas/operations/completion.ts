@@ -1,5 +1,5 @@
-import { GetCompletionV2Request } from '../completion.ts';
 import { admittedResponses, notAdmitted } from '../admitted.ts';
+import { GetCompletionV2Request } from '../completion.ts';
 import { ref, text } from '../kit.ts';
 import { operation } from '../operation.ts';
 import { Type } from '../type.ts';

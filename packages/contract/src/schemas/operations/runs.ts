@@ -228,7 +228,8 @@ export const compareRuns = operation({
   method: 'GET',
   path: `${integrationPath}/runs/:runId/compare`,
   summary: 'Compare two runs, step by step',
-  description: 'Both runs must belong to the integration. Steps that are only shown, such as cut calls, are compared too.',
+  description:
+    'Both runs must belong to the integration. Steps that are only shown, such as cut calls, are compared too.',
   tags: ['Runs'],
   auth: true,
   params: runParams,

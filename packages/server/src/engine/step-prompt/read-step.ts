@@ -41,7 +41,11 @@ export async function findSought(reads: Reads, runId: RunId, step: number): Prom
   if (row === undefined || row.kind !== 'model') return null;
   const { promptBytes } = JSON.parse(row.record_json) as { readonly promptBytes?: number };
   const { agent, model, loop, index_in_loop: indexInLoop } = row;
-  return { row: { agent, model, loop, indexInLoop, ...(promptBytes === undefined ? {} : { promptBytes }) }, journal, isOwn: true };
+  return {
+    row: { agent, model, loop, indexInLoop, ...(promptBytes === undefined ? {} : { promptBytes }) },
+    journal,
+    isOwn: true,
+  };
 }
 
 const toSought = (step: JournalledStep, journal: readonly JournalledStep[]): SoughtRow | null =>

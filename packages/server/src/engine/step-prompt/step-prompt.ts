@@ -92,7 +92,11 @@ function toUnknown({ agent }: ReadRun, { row, journal }: SoughtRow, limits: Agen
 }
 
 /** The root agent of a rerun can have another model, and other instructions from the first new step on. */
-function withReplaced(definition: AgencyDefinition, { agent, extras }: ReadRun, { isOwn }: SoughtRow): AgencyDefinition {
+function withReplaced(
+  definition: AgencyDefinition,
+  { agent, extras }: ReadRun,
+  { isOwn }: SoughtRow,
+): AgencyDefinition {
   const { model = null, instructions = null } = extras.rerun ?? {};
   if (model === null && instructions === null) return definition;
   const agents = definition.agents.map((one) => {

@@ -38,7 +38,10 @@ export function rerunRoutes(app: FastifyInstance, deps: RerunRoutesDeps): void {
     const usageRequestId = isBlank(body.usageRequestId ?? '') ? null : (body.usageRequestId ?? null);
     const userContext = body.user_context ?? undefined;
     if (Buffer.byteLength(JSON.stringify(userContext ?? null)) > limits.userContextBytes) {
-      throw new Refusal('invalid_request', `\`user_context\` must be at most ${limits.userContextBytes} bytes of JSON.`);
+      throw new Refusal(
+        'invalid_request',
+        `\`user_context\` must be at most ${limits.userContextBytes} bytes of JSON.`,
+      );
     }
     return readRerun({
       ownerId: principal.ownerId,

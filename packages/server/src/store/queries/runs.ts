@@ -419,8 +419,7 @@ function unsuccessfulRuns(db: Db, integrationId: IntegrationId, agent: string | 
 
 /** True if a page of the list reads runs that it does not show, and at most `READ_PER_PAGE` runs. */
 export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds, rerunOf }: Partial<RunFilter>) =>
-  status === 'completed' &&
-  [chatId, consumerId, agent, usageRequestIds, rerunOf].every((given) => given === undefined);
+  status === 'completed' && [chatId, consumerId, agent, usageRequestIds, rerunOf].every((given) => given === undefined);
 
 /** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
 const READ_PER_PAGE = 5000;

@@ -38,7 +38,8 @@ function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
     : runs.where('integration_id', '=', integrationId);
   const hasMember = consumerId !== undefined && consumerId !== null;
   if (consumerId === null) query = query.where('consumer_id', 'is', null);
-  else if (consumerId !== undefined) query = query.where(rerun ? notIndexed('consumer_id') : 'consumer_id', '=', consumerId);
+  else if (consumerId !== undefined)
+    query = query.where(rerun ? notIndexed('consumer_id') : 'consumer_id', '=', consumerId);
   // With a member, the expression keeps SQLite from reading the index of agents, as a second bound does below.
   if (agent !== undefined) query = query.where(hasMember || rerun ? notIndexed('agent') : 'agent', '=', agent);
   const hasIndex = hasMember || agent !== undefined || rerun;
