@@ -234,7 +234,7 @@ function tests(store: StoreName): void {
       assert.equal((await refused(original.runId, body)).body.code, code);
   });
 
-  test('a run that asked asks again, and one that answered has its answers', async (t) => {
+  test('a run that asked asks again, and a run that answered has its answers', async (t) => {
     cites(t, 'contract-24-answers', 'contract-24-asks', 'contract-24-inputs');
     const request = script({
       Lead: [

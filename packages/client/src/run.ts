@@ -148,10 +148,11 @@ export class Run implements AsyncIterable<RunEvent> {
     const isRerun = request !== null && 'runId' in request;
     // Its questions are answered in its chat.
     const first = request === null || isRerun ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
-    const rerunOf = isRerun ? request.runId : null;
+    const originalId = isRerun ? request.runId : null;
     let body = isRerun ? toRerunBody(request) : first === null ? null : JSON.stringify(first);
     for (let turn = 2; ; turn += 1) {
-      for await (const frame of readRun({ transport, place, body, rerunOf, signal, onAdmitted })) this.#take(frame);
+      for await (const frame of readRun({ transport, place, body, rerunOf: originalId, signal, onAdmitted }))
+        this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();

@@ -34,7 +34,7 @@ const preview = (what: string) =>
   );
 const finalText = () => nullable(text('The final assistant text. Null until the run has ended.'));
 
-export const rerunOf = () =>
+const originalRun = () =>
   nullable(
     Type.Object(
       {
@@ -65,7 +65,7 @@ const runFields = {
   completedAt: nullable(time('When the run ended. Null if it has not ended.')),
   error: failure('Why the run failed. Null if it did not fail.'),
   continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
-  rerunOf: rerunOf(),
+  rerunOf: originalRun(),
   pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
   agents: nullable(Type.Array(text('An agent.'), { description: `The agents that spoke, in order. ${UNTIL_DELETED}` })),
   models: nullable(

@@ -268,9 +268,20 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
   const resumed = rerun === null ? null : toResumePoint(rerun, now);
-  const rerunOf = rerun?.runId ?? null;
   return admittedRun(
-    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now, rerunOf },
+    {
+      runId,
+      integrationId,
+      consumerId,
+      chatKey,
+      chatId,
+      agency,
+      agent,
+      agencyVersion,
+      day,
+      createdAt: now,
+      rerunOf: rerun?.runId ?? null,
+    },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
     { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },

@@ -45,13 +45,13 @@ async function readSteps(reads: Reads, runId: RunId): Promise<ComparedStep<Retur
   if (row !== null) return [toCompared(shownStep(row), new Map())];
   const calls = await readCalls(reads, runId);
   const found: ComparedStep<ReturnType<typeof stepJson>>[] = [];
-  for await (const page of pagesOf(reads, runId))
+  for await (const page of readPages(reads, runId))
     found.push(...(await settleWaiting(reads, page)).map((step) => toCompared(step, calls)));
   return found.reverse();
 }
 
 /** Yields a run's steps, newest first. */
-async function* pagesOf(reads: Reads, runId: RunId): AsyncGenerator<ShownStep[]> {
+async function* readPages(reads: Reads, runId: RunId): AsyncGenerator<ShownStep[]> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const page = (await reads.all(stepsBefore, { runId, before, limit: PAGE })).map(shownStep);
     yield page;
@@ -65,7 +65,7 @@ async function* pagesOf(reads: Reads, runId: RunId): AsyncGenerator<ShownStep[]>
 async function readCalls(reads: Reads, runId: RunId): Promise<Map<string, string>> {
   const calls = new Map<string, string>();
   for (let next: RunId | null = runId; next !== null; ) {
-    for await (const page of pagesOf(reads, next))
+    for await (const page of readPages(reads, next))
       for (const { output } of page)
         for (const item of output) if (item.kind === 'tool_call') calls.set(item.callId, sameArguments(item.text));
     next = (await first(reads.all(continuedRun, { runId: next })))?.continues ?? null;
