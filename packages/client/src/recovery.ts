@@ -208,7 +208,7 @@ class Contact {
     { query = '', ...request }: { query?: string; body?: string; headers?: Record<string, string> },
   ): Promise<Exchange<T> | null> {
     const { transport, place, rerunOf, signal } = this.#run;
-    const { method, path } = fill(route, route === routes.rerunRun ? { ...place, runId: rerunOf } : { ...place });
+    const { method, path } = fill(route, { ...place, runId: place.runId ?? rerunOf });
     try {
       const sent = await transport.exchange({ method, path: path + query, ...request }, read, signal);
       this.#cause = sent.error;

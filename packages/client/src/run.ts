@@ -149,7 +149,9 @@ export class Run implements AsyncIterable<RunEvent> {
     // Its questions are answered in its chat.
     const first = request === null || isRerun ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
     const originalId = isRerun ? request.runId : null;
-    let body = isRerun ? toRerunBody(request) : first === null ? null : JSON.stringify(first);
+    // The path names the run and the integration.
+    const ids = { runId: undefined, apiIntegrationId: undefined };
+    let body = request && JSON.stringify(first ?? { ...request, ...ids });
     for (let turn = 2; ; turn += 1) {
       for await (const frame of readRun({ transport, place, body, rerunOf: originalId, signal, onAdmitted }))
         this.#take(frame);
@@ -208,7 +210,3 @@ export class Run implements AsyncIterable<RunEvent> {
     });
   }
 }
-
-/** The path names the run and the integration. */
-const toRerunBody = ({ runId: _run, apiIntegrationId: _integration, ...body }: RunAgainRequest): string =>
-  JSON.stringify(body);
