@@ -449,7 +449,7 @@ CREATE TABLE "runs" (
   "rerun_of" text,
   "rerun_after_step" bigint
 ) without rowid;
-CREATE INDEX "reruns" on "runs" ((integration_id || ''), "created_at", "run_id") where rerun_of is not null;
+CREATE INDEX "reruns" on "runs" ((coalesce(integration_id, '')), "created_at", "run_id") where rerun_of is not null;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
@@ -1387,7 +1387,7 @@ create table "runs" (
   rerun_after_step bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
-CREATE INDEX reruns ON runs USING btree (((integration_id || ''::text)), created_at, run_id) WHERE (rerun_of IS NOT NULL);
+CREATE INDEX reruns ON runs USING btree (COALESCE(integration_id, ''::text), created_at, run_id) WHERE (rerun_of IS NOT NULL);
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);

@@ -5956,6 +5956,19 @@ export interface WebhookRunEvent {
      */
     continues: string | null;
     /**
+     * The run that this one reruns. Null if it is no rerun.
+     */
+    rerunOf: {
+      /**
+       * The original run.
+       */
+      runId: string;
+      /**
+       * The last step of the original run that was kept; 0 if none was.
+       */
+      afterStep: number;
+    } | null;
+    /**
      * The run's open questions.
      *
      * Items: An open question, without its call's arguments.

@@ -2168,6 +2168,8 @@ class WebhookRunEventData(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[WebhookRunEventDataPendingItem]
     """The run's open questions."""
     usage: Usage

@@ -34,7 +34,7 @@ const preview = (what: string) =>
   );
 const finalText = () => nullable(text('The final assistant text. Null until the run has ended.'));
 
-const originalRun = () =>
+export const originalRun = () =>
   nullable(
     Type.Object(
       {

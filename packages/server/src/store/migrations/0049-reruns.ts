@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { integrationOfReruns } from '../queries/chosen-rows.ts';
 import type { StoreKind } from '../store.ts';
 
 /** The run that a run reruns, and the last step of it that is kept. No index has a row of another run, so other runs write nothing more. */
@@ -16,8 +17,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createIndex('reruns')
     .on('runs')
-    // As an expression, so that only the list of reruns reads this index, and it no other one.
-    .expression(sql`(integration_id || '')`)
+    .expression(sql`(${integrationOfReruns})`)
     .columns(['created_at', 'run_id'])
     .where(isRerun)
     .execute();

@@ -5,7 +5,7 @@ import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { notIndexed, selectValues } from './chosen-rows.ts';
+import { integrationOfReruns, notIndexed, selectValues } from './chosen-rows.ts';
 import type { JsonRows } from './file-batches.ts';
 import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
@@ -362,9 +362,12 @@ function chosenRuns(
   db: Db,
   { runIds, rerunOf, integrationId, chatId, consumerId, status, agent }: Omit<RunFilter, 'texts'>,
 ) {
-  let query = db.selectFrom('runs').where(notIndexed('integration_id'), '=', integrationId);
+  const isChosen = runIds !== undefined || rerunOf !== undefined;
+  let query = db
+    .selectFrom('runs')
+    .where(isChosen ? notIndexed('integration_id') : integrationOfReruns, '=', integrationId);
   if (runIds !== undefined) query = query.where('run_id', 'in', selectValues<RunId>(runIds, 'id'));
-  else if (rerunOf === undefined) query = query.where(sql<boolean>`rerun_of is not null`);
+  if (!isChosen) query = query.where(sql<boolean>`rerun_of is not null`);
   if (rerunOf !== undefined) query = query.where('rerun_of', '=', soughtId<RunId>(rerunOf));
   if (chatId !== undefined) query = query.where('chat_key', '=', chatKeyById(integrationId, chatId));
   if (consumerId !== undefined) query = query.where(notIndexed('consumer_id'), '=', consumerId);

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
-import { notIndexed } from './chosen-rows.ts';
+import { integrationOfReruns, notIndexed } from './chosen-rows.ts';
 import { olderThan, type PageStart } from './page.ts';
 import { soughtId } from './sought-id.ts';
 import { AMOUNT_COLUMNS } from './usage-columns.ts';
@@ -34,7 +34,7 @@ function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
   const { integrationId, consumerId, agent, fromMs, toMs, newestRunId, before, rerun } = slice;
   const runs = db.selectFrom('runs').select(['run_id', 'created_at']);
   let query = rerun
-    ? runs.where(notIndexed('integration_id'), '=', integrationId).where('rerun_of', 'is not', null)
+    ? runs.where(integrationOfReruns, '=', integrationId).where('rerun_of', 'is not', null)
     : runs.where('integration_id', '=', integrationId);
   const hasMember = consumerId !== undefined && consumerId !== null;
   if (consumerId === null) query = query.where('consumer_id', 'is', null);
