@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
 import { ChatState } from './chat-state.tsx';
-import { Transcript } from './transcript.tsx';
+import { ChatTurns } from './chat-turns.tsx';
 import './chats.css';
 
 const ACTIVE_REFETCH_MS = 2000;
@@ -64,7 +64,7 @@ export function ChatPage() {
       actions={<ChatActions chat={chat} />}
     >
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <Transcript key={chatId} chat={chat} />
+      <ChatTurns key={chatId} chat={chat} />
     </Page>
   );
 }

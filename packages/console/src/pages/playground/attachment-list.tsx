@@ -3,8 +3,8 @@ import { formatBytes } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Meter } from '../../ui/meter.tsx';
 import { Prose } from '../../ui/prose.tsx';
+import { useChanges } from '../transcript/changes.ts';
 import type { Attachment, Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
 
 /** The message's files, and why one was refused. */
 export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {

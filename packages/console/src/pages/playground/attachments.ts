@@ -4,7 +4,8 @@ import { InputError } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { randomId } from '../../lib/random-id.ts';
-import { Changes } from './changes.ts';
+import { Changes } from '../transcript/changes.ts';
+import type { EarlierFiles } from '../transcript/turn.ts';
 
 /** A file that the next message has. */
 export interface Attachment {
@@ -26,13 +27,6 @@ interface UploadTarget {
   readonly apiIntegrationId: string;
   readonly chatId: string;
   readonly member: string | undefined;
-}
-
-/** What the API returns of the files of an earlier message. */
-export interface EarlierFiles {
-  readonly files: readonly SandboxFile[];
-  /** How many attachments the message had. Their bytes and signed addresses are not returned. */
-  readonly lostAttachments: number;
 }
 
 /** The folder of files without a member. */
@@ -89,11 +83,11 @@ export class Attachments {
   }
 
   /** The files are in the mount already. The person is asked to attach the rest. */
-  restoreEarlier({ files, lostAttachments }: EarlierFiles, member: string | undefined): void {
+  restoreEarlier({ files, attachments }: EarlierFiles, member: string | undefined): void {
     const shared = { size: null, progress: 1, error: null, file: null, member, key: 0 };
     this.restore(files.map((uploaded) => ({ ...shared, name: uploaded.name, uploaded })));
-    if (lostAttachments > 0) {
-      const count = formatCount(lostAttachments, 'attachment');
+    if (attachments.length > 0) {
+      const count = formatCount(attachments.length, 'attachment');
       this.refuse(`The earlier message also had ${count}, which the server does not return. Attach what is missing.`);
     }
   }

@@ -6,15 +6,16 @@ import { connection, useIsConnectionLost } from '../../app/connection.ts';
 import { InputError } from '../../app/errors.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { useFileDrop } from '../../ui/use-file-drop.ts';
+import { useChanges } from '../transcript/changes.ts';
+import type { Conversation } from '../transcript/conversation.ts';
+import { EMPTY_MESSAGE, getRunId, type SentMessage, type Turn } from '../transcript/turn.ts';
+import type { TurnActions } from '../transcript/turn-view.tsx';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
 import { Composer } from './composer.tsx';
-import { type Conversation, EMPTY_MESSAGE, type SentMessage, type Turn } from './conversation.ts';
-import type { RefusedActions } from './refused-notice.tsx';
+import { ConversationView } from './conversation-view.tsx';
 import { type RepeatedMessage, repeatedMessageQuery } from './repeated-message.ts';
 import { StepsPane } from './steps-pane.tsx';
-import { Transcript } from './transcript.tsx';
 import { useFollowEnd } from './use-follow-end.ts';
 
 /** The fields of the page's address. */
@@ -113,7 +114,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       isReading.current = false;
     }
   };
-  const actions = useMemo<RefusedActions>(() => {
+  const actions = useMemo<TurnActions>(() => {
     const onRetry = (turn: Turn) => {
       if (conversation.turns.includes(turn) && send(turn.message)) conversation.remove(turn);
     };
@@ -129,8 +130,9 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       if (writeAgain(turn)) conversation.remove(turn);
     };
     return {
+      onAnswer: sendAnswers,
       onAgain: (turn) => {
-        if (turn.message.lostAttachments > 0) writeAgain(turn);
+        if (turn.message.attachments.length > 0) writeAgain(turn);
         else send(turn.message);
       },
       onRetry,
@@ -145,7 +147,7 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
         onRetry(turn);
       },
     };
-  }, [conversation, attachments, apiIntegrationId, member, send, write]);
+  }, [conversation, attachments, apiIntegrationId, member, send, sendAnswers, write]);
 
   const activeRun = live?.isActive ? live : null;
   const isFailed = conversation.error !== null;
@@ -155,15 +157,9 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       <div className="chat-column">
         <section ref={content} className="transcript" aria-label="Conversation">
           {repeated.error !== null && <ErrorNotice error={repeated.error} onRetry={repeated.retry} />}
-          <Transcript
-            conversation={conversation}
-            agent={agent}
-            actions={actions}
-            onAnswer={sendAnswers}
-            onStarter={sendText}
-          />
+          <ConversationView conversation={conversation} agent={agent} actions={actions} onStarter={sendText} />
         </section>
-        <StepsPane live={live} />
+        <StepsPane integration={apiIntegrationId} run={getLastRun(turns)} />
         <div className="chat-foot">
           {!isAtEnd && !isEmpty && (
             <button type="button" className="button button-small jump" onClick={jump}>
@@ -182,6 +178,17 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       <Announcer live={live} />
     </div>
   );
+}
+
+interface LastRun {
+  readonly runId: string;
+  readonly isActive: boolean;
+}
+
+function getLastRun(turns: readonly Turn[]): LastRun | null {
+  const last = turns.findLast((turn) => getRunId(turn) !== null);
+  const runId = last === undefined ? null : getRunId(last);
+  return runId === null ? null : { runId, isActive: last?.live?.isActive ?? false };
 }
 
 /** Each look is one small answer. A tab that the person opens again looks immediately. */

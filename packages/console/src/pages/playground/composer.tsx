@@ -1,9 +1,9 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useRef } from 'react';
 import { Tooltip } from '../../ui/tooltip.tsx';
+import { useChanges } from '../transcript/changes.ts';
+import type { LiveRun } from '../transcript/live-run.ts';
 import { AttachmentList } from './attachment-list.tsx';
 import type { Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
-import type { LiveRun } from './live-run.ts';
 
 /** The chat is being read, or could not be read. */
 type SendObstacle = 'loading' | 'failed';

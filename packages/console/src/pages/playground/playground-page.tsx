@@ -5,9 +5,9 @@ import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
 import { searchFields } from '../../app/search.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Conversation } from '../transcript/conversation.ts';
 import { AddresseeFields } from './addressee-fields.tsx';
 import { Chat, type ChatAddress } from './chat.tsx';
-import { Conversation } from './conversation.ts';
 import './playground.css';
 
 const addressFields = searchFields('chat', 'member', 'agent', 'run');
