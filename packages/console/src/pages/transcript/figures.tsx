@@ -12,7 +12,7 @@ interface FiguresProps {
   readonly run: { readonly apiIntegrationId: string; readonly runId: string | null };
   /** As people see it. */
   readonly status: string;
-  /** Null if too little of the run is known. */
+  /** Null until the run is read. */
   readonly charged: ChargedRun | null;
   readonly firstTokenMs: number | null;
   /** From the message to the end of the answer, as this page saw it. */
@@ -48,10 +48,8 @@ export function Figures(props: FiguresProps) {
           {formatNumber(usage.output_tokens)} output)
         </span>
       )}
-      {charged !== null && (
-        <span className="answer-charge">
-          Charge: <Charge run={charged} />
-        </span>
+      {runId !== null && (
+        <span className="answer-charge">Charge: {charged === null ? 'loading…' : <Charge run={charged} />}</span>
       )}
     </footer>
   );
