@@ -68,7 +68,11 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
         await choose(page, 'Chats');
         await page.getByRole('row').filter({ hasText: 'long-chat' }).getByRole('link').first().click();
       },
-      waitForEnd: (page) => page.locator(`li[aria-setsize="${messages / 2}"]`).first().waitFor(),
+      waitForEnd: (page) =>
+        page
+          .locator(`li[aria-setsize="${messages / 2}"]`)
+          .first()
+          .waitFor(),
     },
     {
       name: 'events',
