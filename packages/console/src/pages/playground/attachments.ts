@@ -5,23 +5,7 @@ import { noteError } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { randomId } from '../../lib/random-id.ts';
 import { Changes } from '../transcript/changes.ts';
-import type { EarlierFiles } from '../transcript/turn.ts';
-
-/** A file that the next message has. */
-export interface Attachment {
-  readonly key: number;
-  readonly name: string;
-  readonly size: number | null;
-  /** The member for whom it was uploaded. */
-  readonly member: string | undefined;
-  /** From 0 to 1. */
-  readonly progress: number;
-  /** Set after the upload. */
-  readonly uploaded: SandboxFile | null;
-  readonly error: unknown;
-  /** Null for a file of an earlier message. */
-  readonly file: File | null;
-}
+import type { AttachedFile, EarlierFiles } from '../transcript/turn.ts';
 
 interface UploadTarget {
   readonly apiIntegrationId: string;
@@ -40,7 +24,7 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** The files of the message that is being written. They are uploaded immediately. */
 export class Attachments {
   readonly changes = new Changes();
-  items: readonly Attachment[] = [];
+  items: readonly AttachedFile[] = [];
   /** Why the last action was refused. */
   problem: InputError | null = null;
   #target: UploadTarget;
@@ -93,7 +77,7 @@ export class Attachments {
   }
 
   /** Files that were attached before. */
-  restore(items: readonly Attachment[]): void {
+  restore(items: readonly AttachedFile[]): void {
     this.#set([...this.items, ...items.map((item) => ({ ...item, key: this.#key() }))]);
   }
 
@@ -171,11 +155,11 @@ export class Attachments {
     return this.#count;
   }
 
-  #change(key: number, fields: Partial<Attachment>): void {
+  #change(key: number, fields: Partial<AttachedFile>): void {
     this.#set(this.items.map((item) => (item.key === key ? { ...item, ...fields } : item)));
   }
 
-  #set(items: readonly Attachment[]): void {
+  #set(items: readonly AttachedFile[]): void {
     this.items = items;
     this.changes.add();
   }

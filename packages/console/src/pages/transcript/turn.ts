@@ -1,19 +1,27 @@
-import type {
-  Answer,
-  Message,
-  Question,
-  RunRequest,
-  SandboxFile,
-  Attachment as StoredAttachment,
-} from '@runwire/client';
-import type { Attachment } from '../playground/attachments.ts';
+import type { Answer, Attachment, Message, Question, RunRequest, SandboxFile } from '@runwire/client';
 import type { LiveRun } from './live-run.ts';
+
+/** A file that a message got in the playground. */
+export interface AttachedFile {
+  readonly key: number;
+  readonly name: string;
+  readonly size: number | null;
+  /** The member for whom it was uploaded. */
+  readonly member: string | undefined;
+  /** From 0 to 1. */
+  readonly progress: number;
+  /** Set after the upload. */
+  readonly uploaded: SandboxFile | null;
+  readonly error: unknown;
+  /** Null for a file of an earlier message. */
+  readonly file: File | null;
+}
 
 /** What the API returns of the files of an earlier message. */
 export interface EarlierFiles {
   readonly files: readonly SandboxFile[];
   /** Their bytes and signed addresses are not returned. */
-  readonly attachments: readonly StoredAttachment[];
+  readonly attachments: readonly Attachment[];
 }
 
 /** What a user sent. */
@@ -24,7 +32,7 @@ export interface SentMessage extends EarlierFiles {
   /** The answers, with who decided and when. */
   readonly decisions: Message['answers'];
   /** The same files as they were attached here. Null for a message without them, or that was stored before. */
-  readonly attached: readonly Attachment[] | null;
+  readonly attached: readonly AttachedFile[] | null;
   /** Null if the turn has no message. */
   readonly sentAt: string | null;
 }
