@@ -156,6 +156,23 @@ export const chatVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'chat-forked-from-a-deleted-one',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      const path = `/v2/integrations/${integration}/chats/${await newChat(visit, 'forked')}`;
+      const { body: fork } = await api.post(`${path}/fork`, {});
+      await visit.open(`integrations/${integration}/chats/${fork.chatId}`);
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await api.delete(path);
+      await visit.expectRefusal(404, async () => {
+        await page.reload();
+        await page.getByText('What the agents did was deleted').waitFor();
+      });
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await visit.checkPage('chat-without-events');
+    },
+  },
+  {
     name: 'chat-with-active-run',
     async run(visit) {
       const { page, api, rig, integration, seed } = visit;

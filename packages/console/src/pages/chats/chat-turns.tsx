@@ -16,7 +16,7 @@ export function ChatTurns({ chat }: { readonly chat: Chat }) {
   const isLost = useIsConnectionLost();
   useChanges(conversation.changes);
   useEffect(() => {
-    void conversation.load();
+    conversation.open();
     return () => conversation.close();
   }, [conversation]);
   useEffect(() => {
@@ -26,8 +26,9 @@ export function ChatTurns({ chat }: { readonly chat: Chat }) {
     if (!isLost) conversation.recover();
   }, [isLost, conversation]);
   const { turns, isLoading, error } = conversation;
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
+  const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
   if (turns.length === 0) {
+    if (notice) return notice;
     if (isLoading) return <Loading what="messages" />;
     return (
       <EmptyState title="No messages yet">
@@ -39,6 +40,7 @@ export function ChatTurns({ chat }: { readonly chat: Chat }) {
   return (
     <div className="stack">
       <TurnList conversation={conversation} />
+      {notice}
       {pending.length > 0 && (
         <PendingQuestions
           questions={pending}

@@ -47,6 +47,11 @@ export class Attachments {
     return this.items.flatMap(({ uploaded }) => uploaded ?? []);
   }
 
+  /** True if the model gets some of the files as images. */
+  get hasImages(): boolean {
+    return this.items.some(({ file }) => file !== null && isVisible(file));
+  }
+
   refuse(problem: string): void {
     this.problem = new InputError(problem);
     this.changes.add();

@@ -1,4 +1,4 @@
-import { type Answer, type Chat, type Message, NotFoundError, type Question } from '@runwire/client';
+import { type Answer, type Chat, type Message, NotFoundError, type Question, type RunRequest } from '@runwire/client';
 import { api } from '../../app/api.ts';
 import { isConnectionLost } from '../../app/errors.ts';
 import { meQuery } from '../../app/queries.ts';
@@ -13,6 +13,11 @@ import { getRunId, isNotAdmitted, joinTurns, listTurns, NO_QUESTIONS, type SentM
 export interface Addressee {
   readonly member: string | undefined;
   readonly agent: string | undefined;
+}
+
+/** What a request has besides its message. */
+export interface RequestSettings extends Addressee {
+  readonly context: RunRequest['user_context'];
 }
 
 const MESSAGES_PER_PAGE = 50;
@@ -72,6 +77,11 @@ export class Conversation {
   get pending(): readonly Question[] {
     const last = this.turns.findLast((turn) => getRunId(turn) !== null);
     return last?.live ? (last.live.result?.pending ?? NO_QUESTIONS) : this.#pending;
+  }
+
+  /** Reads the chat unless it was read before. */
+  open(): void {
+    if (this.member === undefined) void this.load();
   }
 
   /** Reads again what could not be read because the server did not answer. */
@@ -174,6 +184,7 @@ export class Conversation {
     this.changes.add();
     try {
       const { items, nextCursor } = await this.#messages().page(this.earlierCursor);
+      await prefetchContent(this.apiIntegrationId, items);
       if (!this.#isCurrent(reading)) return;
       this.earlierCursor = nextCursor;
       this.turns = joinTurns(listTurns(items), this.turns);
@@ -226,7 +237,7 @@ export class Conversation {
   }
 
   /** Starts a run. */
-  send(message: SentMessage, { member, agent }: Addressee): void {
+  send(message: SentMessage, { member, agent, context }: RequestSettings): void {
     const { apiIntegrationId, chatId } = this;
     const { text, files, images, answers } = message;
     const asked = this.pending;
@@ -240,6 +251,7 @@ export class Conversation {
       consumerId: member,
       // A run that continues with answers has the agent of the run that asked.
       agent: answers.length > 0 ? undefined : agent,
+      user_context: context,
       sandboxFiles: files.length === 0 ? undefined : [...files],
       attachments: images.length === 0 ? undefined : images,
       answers: answers.length === 0 ? undefined : [...answers],
@@ -251,6 +263,16 @@ export class Conversation {
     void live.read().then(() => this.changes.add());
   }
 
+  /** Makes a copy of the chat that ends before the turn, and reads it. */
+  async forkBefore(turn: Turn): Promise<Conversation> {
+    const { apiIntegrationId, chatId: fromChatId } = this;
+    const runId = getRunId(turn);
+    const { chatId } = await api().chats.fork({ apiIntegrationId, fromChatId, runId, before: true });
+    const fork = new Conversation(apiIntegrationId, chatId);
+    await fork.load();
+    return fork;
+  }
+
   /** Takes back a message that the server refused. */
   remove(turn: Turn): void {
     this.turns = this.turns.filter((one) => one !== turn);
@@ -259,6 +281,7 @@ export class Conversation {
 
   /** Stops reading. The runs continue. */
   close(): void {
+    this.member = undefined;
     this.#beginReading();
     for (const { live } of this.turns) live?.close();
   }
@@ -269,7 +292,7 @@ const NONE: ReadonlySet<string | null> = new Set();
 /** The answers that this person sends now, as the API will have them. */
 function decide(answers: readonly Answer[], asked: readonly Question[]): Message['answers'] {
   const person = queryClient.getQueryData(meQuery.queryKey)?.person;
-  const by = { kind: 'person', id: person?.personId ?? null, name: person?.name ?? null } as const;
+  const by = { kind: 'person', id: person?.personId ?? null, name: person?.name ?? person?.email ?? null } as const;
   const at = new Date().toISOString();
   return answers.map(({ questionId, approve, reason }) => ({
     questionId,

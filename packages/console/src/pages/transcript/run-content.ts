@@ -55,11 +55,11 @@ export const endedRunQuery = (apiIntegrationId: string, runId: string | null) =>
     gcTime: KEEP_MS,
   });
 
-/** How many answers of a chat that is opened are in view. */
+/** How many answers of a page of messages are in view first. */
 const FIRST_ANSWERS = 4;
-const MAX_WAIT_MS = 500;
+const MAX_WAIT_MS = 1500;
 
-/** Reads what the last answers consist of, so that they do not change when they are in view. Waits a short time only. */
+/** Reads what a page's last answers consist of, so that they do not change when they are shown. Waits a short time only. */
 export async function prefetchContent(apiIntegrationId: string, newestFirst: readonly Message[]): Promise<void> {
   const answers = newestFirst.filter(({ role, runId }) => role === 'assistant' && runId !== null);
   const reads = answers

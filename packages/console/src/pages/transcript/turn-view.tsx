@@ -16,12 +16,17 @@ import { endedRunQuery, runPartsQuery } from './run-content.ts';
 import { type Part, type PartList, storedParts } from './run-parts.ts';
 import { SentView } from './sent-view.tsx';
 import { StopNotice } from './stop-notice.tsx';
-import type { Turn } from './turn.ts';
+import { canResend, type Turn } from './turn.ts';
 import { useIsSeen } from './use-is-seen.ts';
 
 /** What a person can do with the turns of a chat. */
 export interface TurnActions extends RefusedActions {
   readonly onAnswer: (answers: readonly Answer[]) => void;
+  /** Both send a message in a copy of the chat that ends before it. Null if there are two columns. */
+  readonly resending: {
+    readonly onEdit: (turn: Turn) => void;
+    readonly onRegenerate: (turn: Turn) => void;
+  } | null;
 }
 
 interface TurnViewProps {
@@ -38,10 +43,21 @@ interface TurnViewProps {
 /** A message and its answer, live or stored. A finished turn is not rendered again. */
 export const TurnView = memo(function TurnView({ integration, turn, isLast, pending, actions }: TurnViewProps) {
   const { message, live, stored } = turn;
+  const resending = canResend(turn) ? (actions?.resending ?? null) : null;
   const shared = { integration, turn, pending, actions: isLast ? actions : null };
   return (
     <>
-      <SentView integration={integration} message={message} />
+      <SentView
+        integration={integration}
+        message={message}
+        actions={
+          resending !== null && (
+            <button type="button" className="button button-small button-quiet" onClick={() => resending.onEdit(turn)}>
+              Edit
+            </button>
+          )
+        }
+      />
       {live !== null && <LiveAnswer {...shared} live={live} />}
       {live === null && stored !== null && <StoredAnswer {...shared} message={stored} />}
     </>
@@ -94,6 +110,7 @@ function LiveAnswer({ integration, turn, pending, actions, live }: AnswerProps &
           durationMs={run === undefined ? null : getDuration(run)}
           usage={result.usage}
           text={result.text}
+          actions={<RegenerateButton turn={turn} actions={actions} />}
         />
       )}
     </article>
@@ -134,6 +151,7 @@ function StoredAnswer(props: AnswerProps & { readonly message: Message }) {
         durationMs={run === undefined ? null : getDuration(run)}
         usage={run?.usage ?? null}
         text={content}
+        actions={<RegenerateButton turn={turn} actions={actions} />}
       />
     </article>
   );
@@ -142,6 +160,17 @@ function StoredAnswer(props: AnswerProps & { readonly message: Message }) {
 interface OutcomeProps extends Omit<AnswerProps, 'integration'> {
   readonly error: Message['error'] | undefined;
   readonly output: unknown;
+}
+
+/** Asks for the last answer again, in a copy of the chat. */
+function RegenerateButton({ turn, actions }: Pick<AnswerProps, 'turn' | 'actions'>) {
+  const resending = actions?.resending ?? null;
+  if (resending === null || !canResend(turn)) return null;
+  return (
+    <button type="button" className="button button-small" onClick={() => resending.onRegenerate(turn)}>
+      Regenerate
+    </button>
+  );
 }
 
 /** How a run ended: its error, its structured output, its questions. */

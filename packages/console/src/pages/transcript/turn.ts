@@ -62,6 +62,13 @@ export const NO_QUESTIONS: readonly Question[] = [];
 
 export const getRunId = ({ runId, live }: Turn): string | null => runId ?? live?.runId ?? null;
 
+/** True if the message can be sent again in a copy of the chat. Answers name questions, which have other ids there. */
+export const canResend = (turn: Turn): boolean =>
+  getRunId(turn) !== null &&
+  turn.message !== EMPTY_MESSAGE &&
+  turn.message.decisions.length === 0 &&
+  !turn.live?.isActive;
+
 /** True if no run of the message is known. */
 export const isNotAdmitted = ({ runId, live }: Turn) => runId === null && live !== null && live.runId === null;
 
