@@ -4,7 +4,7 @@ import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
-import { type SearchFilter, SearchField } from '../../ui/search-field.tsx';
+import { SearchField, type SearchFilter } from '../../ui/search-field.tsx';
 import { TimeRange } from '../../ui/time-range.tsx';
 import { useMedia } from '../../ui/use-media.ts';
 import { type ListKind, type ListSearch, useKindList } from './list-kind.ts';
@@ -62,7 +62,9 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
         <ClearFilters
           isFiltered={isFiltered}
           onClear={() =>
-            onChange(Object.fromEntries(Object.keys(search).map((name) => [name, kept.includes(name) ? search[name] : ''])))
+            onChange(
+              Object.fromEntries(Object.keys(search).map((name) => [name, kept.includes(name) ? search[name] : ''])),
+            )
           }
         />
         {isWide && (

@@ -3,10 +3,10 @@ import { useMemo } from 'react';
 import { api } from '../../app/api.ts';
 import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCompact, formatNumber, formatTime } from '../../lib/format.ts';
+import type { ListSearch } from '../lists/list-kind.ts';
 import type { PlotStyle } from '../usage/plot-style.ts';
 import type { Series, UsageItem } from '../usage/usage-data.ts';
 import { UsagePlot } from '../usage/usage-plot.tsx';
-import type { RunSearch } from './run-filters.tsx';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -39,7 +39,7 @@ function readHours(from: string | undefined, to: string | undefined, nowMs: numb
 
 const toTime = (ms: number) => new Date(ms).toISOString();
 
-const hoursQuery = (apiIntegrationId: string, { fromMs, toMs }: Hours, { agent, member }: RunSearch) =>
+const hoursQuery = (apiIntegrationId: string, { fromMs, toMs }: Hours, { agent, member }: ListSearch) =>
   queryOptions({
     queryKey: ['usage', apiIntegrationId, 'hours', fromMs, toMs, agent, member],
     queryFn: ({ queryKey, signal }) =>
@@ -71,16 +71,16 @@ function toSeries(items: readonly UsageItem[], hours: readonly string[]): readon
 
 interface RunHistogramProps {
   readonly integration: string;
-  readonly search: RunSearch;
+  readonly search: ListSearch;
   readonly onChoose: (times: { readonly from: string; readonly to: string }) => void;
 }
 
-/** The runs of each hour above their list. Summaries have no filter by status or chat. */
+/** The runs of each hour above their list. Summaries have no filter by status, chat or words. */
 export function RunHistogram({ integration, search, onChoose }: RunHistogramProps) {
   const currentHour = Math.floor(Date.now() / HOUR_MS);
-  const { from, to } = search;
+  const { from, to, status, chat, q } = search;
   const hours = useMemo(() => readHours(from, to, currentHour * HOUR_MS), [from, to, currentHour]);
-  const isShown = hours !== null && search.status === undefined && search.chat === undefined;
+  const isShown = hours !== null && status === undefined && chat === undefined && q === undefined;
   const { data } = useQuery({ ...hoursQuery(integration, hours ?? { fromMs: 0, toMs: 0 }, search), enabled: isShown });
   const slots = useMemo(() => {
     const { fromMs, toMs } = hours ?? { fromMs: 0, toMs: 0 };
