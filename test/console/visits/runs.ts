@@ -159,10 +159,12 @@ export const runVisits: readonly ConsoleVisit[] = [
       // The whole row is the link, and the only stop of the key Tab.
       expectEqual('controls of a row', await rows.first().locator('a, button, input').count(), 1);
       const href = String(await rows.first().getByRole('link').getAttribute('href'));
-      const opened = page.context().waitForEvent('page');
+      const tab = page.context().waitForEvent('page');
       await rows.first().click({ modifiers: ['Control'], position: END_OF_ROW });
-      expectEqual('address of the new tab', new URL((await opened).url()).pathname, new URL(href, page.url()).pathname);
-      await (await opened).close();
+      const opened = await tab;
+      await opened.waitForLoadState('networkidle');
+      expectEqual('address of the new tab', new URL(opened.url()).pathname, new URL(href, page.url()).pathname);
+      await opened.close();
       if (width < 1280) {
         await visit.open(`integrations/${integration}/runs?peek=${href.split('/').at(-1)}`);
         await rows.first().waitFor();
@@ -192,12 +194,18 @@ export const runVisits: readonly ConsoleVisit[] = [
       for (const address of addresses.slice(1, 4)) {
         await page.keyboard.press('j');
         await until('the next run at the side', async () => address.endsWith(`/${peeked()}`));
-        await side.getByRole('link', { name: 'Open the run' }).and(page.locator(`[href$="${peeked()}"]`)).waitFor();
+        await side
+          .getByRole('link', { name: 'Open the run' })
+          .and(page.locator(`[href$="${peeked()}"]`))
+          .waitFor();
       }
       await page.keyboard.press('k');
       await until('the run before', async () => addresses[2]?.endsWith(`/${peeked()}`) === true);
       await page.reload();
-      await side.getByRole('link', { name: 'Open the run' }).and(page.locator(`[href$="${peeked()}"]`)).waitFor();
+      await side
+        .getByRole('link', { name: 'Open the run' })
+        .and(page.locator(`[href$="${peeked()}"]`))
+        .waitFor();
       // A click shows another run; Escape closes the side.
       await rows.first().click({ position: END_OF_ROW });
       await until('the clicked run', async () => addresses[0]?.endsWith(`/${peeked()}`) === true);

@@ -20,7 +20,8 @@ interface ComboboxProps
   readonly options: readonly ComboboxOption[];
   /** The option that Enter takes before an arrow key was pressed. -1 for none. */
   readonly firstIndex: number;
-  readonly onType: (text: string) => void;
+  /** Returns true if the list opens. */
+  readonly onType: (text: string) => boolean;
   /** Returns true if the list stays open. */
   readonly onChoose: (option: ComboboxOption) => boolean;
   /** Enter without an option. */
@@ -82,8 +83,7 @@ export function Combobox(props: ComboboxProps) {
         spellCheck={false}
         value={text}
         onChange={(event) => {
-          setOpen(true);
-          onType(event.target.value);
+          setOpen(onType(event.target.value));
         }}
         onClick={() => setOpen(true)}
         onKeyDown={onKeyDown}

@@ -49,7 +49,7 @@ export function SearchField({ scope, filters, search, onChange }: SearchFieldPro
     setText(rest);
     onChange({ ...changed, q: readWords(rest) });
   };
-  /** Makes chips of the filters that are finished. */
+  /** Makes chips of the filters that are finished. Returns true if there were any. */
   const type = (typed: string): boolean => {
     const { filters: finished, rest } = takeFilters(typed, names);
     const entries = Object.entries(finished);
@@ -101,7 +101,7 @@ export function SearchField({ scope, filters, search, onChange }: SearchFieldPro
           text={text}
           options={options}
           firstIndex={firstIndex}
-          onType={type}
+          onType={(typed) => !type(typed)}
           onChoose={choose}
           onEnter={finish}
           // The page of a link that is clicked must not be left again when the pause ends.

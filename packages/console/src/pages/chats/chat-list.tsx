@@ -26,7 +26,7 @@ const columns = (integration: string): readonly Column<Chat>[] => [
             <span className="only-narrow">
               <MemberName integration={integration} consumerId={chat.consumerId} /> ·{' '}
             </span>
-            {shorten(chat.aliasChatId ?? chat.chatId)}
+            <span>{shorten(chat.aliasChatId ?? chat.chatId)}</span>
           </>
         }
       >
@@ -38,7 +38,7 @@ const columns = (integration: string): readonly Column<Chat>[] => [
   },
   {
     title: 'Status',
-    share: 1.3,
+    share: 1.4,
     cell: (chat) => (
       <span className="row-state">
         <ChatState {...chat} />

@@ -7,6 +7,7 @@ import type { ListSearch } from '../lists/list-kind.ts';
 import type { PlotStyle } from '../usage/plot-style.ts';
 import type { Series, UsageItem } from '../usage/usage-data.ts';
 import { UsagePlot } from '../usage/usage-plot.tsx';
+import './runs.css';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -87,16 +88,22 @@ export function RunHistogram({ integration, search, onChoose }: RunHistogramProp
     return Array.from({ length: (toMs - fromMs) / HOUR_MS }, (_, index) => toTime(fromMs + index * HOUR_MS));
   }, [hours]);
   const series = useMemo(() => toSeries(data ?? [], slots), [data, slots]);
-  if (!isShown || data === undefined || data.length === 0) return null;
+  if (!isShown) return null;
+  if (data?.length === 0) return <p className="run-histogram card muted">No run was started in these hours.</p>;
+  // The list below must not move when the plot arrives.
   return (
-    <UsagePlot
-      label="Runs by hour."
-      days={slots}
-      series={series}
-      getName={({ key }) => key ?? ''}
-      style={STYLE}
-      heightPx={HEIGHT_PX}
-      onChoose={(hour) => onChoose({ from: hour, to: toTime(Date.parse(hour) + HOUR_MS) })}
-    />
+    <div className="run-histogram">
+      {data !== undefined && (
+        <UsagePlot
+          label="Runs by hour."
+          days={slots}
+          series={series}
+          getName={({ key }) => key ?? ''}
+          style={STYLE}
+          heightPx={HEIGHT_PX}
+          onChoose={(hour) => onChoose({ from: hour, to: toTime(Date.parse(hour) + HOUR_MS) })}
+        />
+      )}
+    </div>
   );
 }

@@ -68,7 +68,7 @@ const columns = (integration: string): readonly Column<RunListItem>[] => [
   },
   {
     title: 'Status',
-    share: 1.3,
+    share: 1.4,
     cell: (run) => (
       <span className="row-state">
         <Status status={toStatus(run)} />
