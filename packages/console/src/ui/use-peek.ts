@@ -15,11 +15,11 @@ interface PeekRows {
   readonly scrollTo: (index: number) => void;
 }
 
-/** Where a key is text, or belongs to what is open above the page. */
+/** In these a key is text, or belongs to what is open above the page. */
 const OTHERS = 'input, select, textarea, dialog, [role="menu"]';
 
 /**
- * Goes through the rows with j and k, opens a row's page with Enter, and closes the side with Escape. Returns the handler
+ * The keys j and k show the next row, Enter opens the page of the row, and Escape closes the side. Returns the handler
  * of clicks: while the side is open a click shows the row there, and a click on the row that is shown opens its page.
  */
 export function usePeek({ peek, body, listKeys, scrollTo }: PeekRows): (event: MouseEvent) => void {

@@ -16,7 +16,7 @@ export function RunsPage() {
   const navigate = useNavigate({ from: '/integrations/$integration/runs' });
   const filters: readonly SearchFilter[] = [
     { name: 'status', detail: 'state of the run', values: STATUSES },
-    { name: 'agent', detail: 'where the run was started', values: useAgents(integration) },
+    { name: 'agent', detail: 'agent of the request', values: useAgents(integration) },
     memberFilter(integration),
     { name: 'chat', detail: 'id of the chat' },
   ];
