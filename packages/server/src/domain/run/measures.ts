@@ -71,9 +71,15 @@ export function addMeasures(to: Measures, more: Measures, sign: 1 | -1 = 1): voi
   for (const name in more) to[name] = (to[name] ?? 0) + sign * (more[name] ?? 0);
 }
 
+/** Sums are added up when they are longer than this. Adding costs 20 times as much as joining. */
+export const JOINED_CHARACTERS = 1000;
+
+/** Adds measures as JSON: several objects with commas between them are their sum. */
 export function addMeasuresJson(one: string, other: string): string {
-  const sums = JSON.parse(one) as Measures;
-  addMeasures(sums, JSON.parse(other) as Measures);
+  const joined = `${one},${other}`;
+  if (joined.length <= JOINED_CHARACTERS) return joined;
+  const sums: Measures = {};
+  for (const measures of JSON.parse(`[${joined}]`) as Measures[]) addMeasures(sums, measures);
   return JSON.stringify(sums);
 }
 

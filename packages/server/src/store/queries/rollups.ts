@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/model/usage.ts';
-import { addMeasuresJson } from '../../domain/run/measures.ts';
+import { addMeasuresJson, JOINED_CHARACTERS } from '../../domain/run/measures.ts';
 import type { RunEndStatus } from '../../domain/run/run-state.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
@@ -30,7 +30,7 @@ export interface HourAmounts extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
-  /** `Measures`. */
+  /** `Measures`, several with commas between them. */
   readonly measuresJson: string;
 }
 
@@ -65,8 +65,12 @@ const newestRun = (table: string) => {
   return sql`newest_run_id = case when excluded.newest_run_id > ${stored} then excluded.newest_run_id else ${stored} end`;
 };
 
-const addedMeasures = (table: string) =>
-  sql`measures_json = add_measures(${sql.ref(`${table}.measures_json`)}, excluded.measures_json)`;
+/** As `addMeasuresJson`, whose short way needs no call of a function. */
+function addedMeasures(table: string) {
+  const stored = sql.ref(`${table}.measures_json`);
+  return sql`measures_json = case when length(${stored}) + length(excluded.measures_json) < ${sql.lit(JOINED_CHARACTERS)}
+    then ${stored} || ',' || excluded.measures_json else add_measures(${stored}, excluded.measures_json) end`;
+}
 
 /** The values of `AMOUNT_COLUMNS`. */
 const amounts = (p: Usage & Pick<HourAmounts, 'chargedRuns' | 'chargedTokens' | 'chargedCredits'>) =>
@@ -143,7 +147,7 @@ export interface MemberDay extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
-  /** `Measures`. */
+  /** `Measures`, several with commas between them. */
   readonly measuresJson: string;
 }
 
