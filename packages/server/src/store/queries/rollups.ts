@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/model/usage.ts';
-import { addMeasuresJson, JOINED_CHARACTERS } from '../../domain/run/measures.ts';
+import { joinMeasuresJson } from '../../domain/run/measures.ts';
 import type { RunEndStatus } from '../../domain/run/run-state.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
@@ -50,7 +50,7 @@ const addHours = (a: UsageHour, b: UsageHour): UsageHour => ({
   chargedTokens: a.chargedTokens + b.chargedTokens,
   chargedCredits: a.chargedCredits + b.chargedCredits,
   newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
-  measuresJson: addMeasuresJson(a.measuresJson, b.measuresJson),
+  measuresJson: joinMeasuresJson(a.measuresJson, b.measuresJson),
 });
 
 const added = (table: string, columns: readonly string[]) =>
@@ -65,12 +65,8 @@ const newestRun = (table: string) => {
   return sql`newest_run_id = case when excluded.newest_run_id > ${stored} then excluded.newest_run_id else ${stored} end`;
 };
 
-/** As `addMeasuresJson`, whose short way needs no call of a function. */
-function addedMeasures(table: string) {
-  const stored = sql.ref(`${table}.measures_json`);
-  return sql`measures_json = case when length(${stored}) + length(excluded.measures_json) < ${sql.lit(JOINED_CHARACTERS)}
-    then ${stored} || ',' || excluded.measures_json else add_measures(${stored}, excluded.measures_json) end`;
-}
+const addedMeasures = (table: string) =>
+  sql`measures_json = add_measures(${sql.ref(`${table}.measures_json`)}, excluded.measures_json)`;
 
 /** The values of `AMOUNT_COLUMNS`. */
 const amounts = (p: Usage & Pick<HourAmounts, 'chargedRuns' | 'chargedTokens' | 'chargedCredits'>) =>
