@@ -1,1 +1,0 @@
-import{q as e}from"./libraries-CclS4RLu.js";import{Y as t}from"./shared-r1Ta0x9e.js";var n=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,r=e(),i=({status:e,pending:n})=>(0,r.jsx)(t,{status:n.length>0?`waiting`:e});export{n,i as t};
