@@ -29,7 +29,13 @@ export function ChatTurns({ chat }: { readonly chat: Chat }) {
   const notice = error !== null && <ErrorNotice error={error} onRetry={() => void conversation.load()} />;
   if (turns.length === 0) {
     if (notice) return notice;
-    if (isLoading) return <Loading what="messages" />;
+    if (isLoading) {
+      return (
+        <div aria-busy="true">
+          <Loading what="messages" />
+        </div>
+      );
+    }
     return (
       <EmptyState title="No messages yet">
         <p>Send the first message in the playground.</p>

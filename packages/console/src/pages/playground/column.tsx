@@ -71,7 +71,11 @@ export function Column(props: ColumnProps) {
     };
   }, [conversation, composer, resending, apiIntegrationId, member, sendTo]);
   return (
-    <section className="transcript" aria-label={title === null ? 'Conversation' : `Conversation with ${title}`}>
+    <section
+      className="transcript"
+      aria-label={title === null ? 'Conversation' : `Conversation with ${title}`}
+      aria-busy={conversation.isLoading}
+    >
       {title !== null && (
         <header className="spread">
           <h2>
