@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 
-/** Brotli 11, the default, needs 2.3 s for the console. The server compresses `index.html` itself: it changes the base. */
+/** The server compresses `index.html` itself, because it changes the base. */
 const TEXTS = /\.(js|css|svg|md)$/;
 
-/** Writes each text file of the folder once more, compressed as well as Brotli can: `<name>.br`. */
+/** Writes each text file of the folder once more, compressed with Brotli 11, the default: `<name>.br`. */
 export async function compressFiles(folder: string): Promise<void> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile() && TEXTS.test(entry.name));

@@ -64,7 +64,8 @@ export class LargePage {
 
   /** From a person's action to the first element that the selector finds. */
   async measureFirst(what: string, selector: string, act: () => Promise<void>): Promise<number> {
-    const startedAt = await this.#number(`Object.assign(largeWatch, { rows: ${JSON.stringify(selector)}, firstRowAt: null })
+    const startedAt =
+      await this.#number(`Object.assign(largeWatch, { rows: ${JSON.stringify(selector)}, firstRowAt: null })
       && performance.now()`);
     await act();
     await until(what, () => this.#page.evaluate('largeWatch.firstRowAt !== null') as Promise<boolean>);

@@ -1,4 +1,4 @@
-import hljs, { type HLJSApi } from 'highlight.js/lib/core';
+import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
@@ -72,7 +72,7 @@ class Pieces {
 }
 
 const languages = { bash, json, python, typescript, yaml };
-const highlighter: HLJSApi = hljs.newInstance();
+const highlighter = hljs.newInstance();
 highlighter.configure({ __emitter: Pieces });
 for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
 

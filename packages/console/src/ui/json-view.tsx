@@ -21,7 +21,8 @@ const MAX_CHARACTERS = 50_000;
 /** JSON as a tree whose parts can be folded. Other text, and very long JSON, is shown as it is. */
 export function JsonView({ text, label, copied, isRepeated = false }: JsonViewProps) {
   const value = text.length > MAX_CHARACTERS ? undefined : readTree(text);
-  if (value === undefined) return <CodeBlock code={text} label={label} isRepeated={isRepeated} {...(copied !== undefined && { copied })} />;
+  if (value === undefined)
+    return <CodeBlock code={text} label={label} isRepeated={isRepeated} {...(copied !== undefined && { copied })} />;
   return (
     <div className="code code-copy">
       {/* A region that scrolls must be reachable by keyboard. */}

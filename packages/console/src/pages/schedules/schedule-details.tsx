@@ -1,7 +1,7 @@
 import type { Schedule } from '@runwire/client';
 import { formatJson } from '../../lib/format.ts';
-import { JsonView } from '../../ui/json-view.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { isOver } from './schedule-state.tsx';
