@@ -1,7 +1,5 @@
 import { useEffect, useState } from 'react';
-import { toCodeLanguage } from '../../lib/code-language.ts';
 import { formatBytes } from '../../lib/format.ts';
-import { Highlighted } from '../../ui/highlighted.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -26,9 +24,7 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
     <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <section className="preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
-        <pre>
-          <Highlighted code={text} language={toCodeLanguage(name.slice(name.lastIndexOf('.') + 1))} />
-        </pre>
+        <pre>{text}</pre>
       </section>
     </div>
   );

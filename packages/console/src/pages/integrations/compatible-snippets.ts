@@ -1,4 +1,3 @@
-import type { CodeLanguage } from '../../lib/code-language.ts';
 import { literal, type SnippetInput, singleQuoted } from './snippets.ts';
 
 /** An API that clients of others speak, as the page shows it. */
@@ -11,7 +10,6 @@ export interface CompatibleSample {
   /** What the client is configured with. */
   readonly baseUrl: string;
   readonly code: string;
-  readonly language: CodeLanguage;
 }
 
 /** All compatible APIs of an integration, the best known first. */
@@ -25,7 +23,6 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'openai, @openai/agents, @ai-sdk/openai, LangChain, Open WebUI, LibreChat',
       baseUrl: `${base}/openai/v1`,
       code: openaiSnippet(`${base}/openai/v1`, input),
-      language: 'typescript',
     },
     {
       api: 'ai-sdk',
@@ -33,7 +30,6 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'useChat of the AI SDK',
       baseUrl: `${base}/ai-sdk/chat`,
       code: aiSdkSnippet(`${base}/ai-sdk/chat`),
-      language: 'typescript',
     },
     {
       api: 'ag-ui',
@@ -41,7 +37,6 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'CopilotKit and other AG-UI clients',
       baseUrl: `${base}/ag-ui`,
       code: agUiSnippet(`${base}/ag-ui`, input),
-      language: 'typescript',
     },
     {
       api: 'mcp',
@@ -49,7 +44,6 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'Claude, Cursor, VS Code and other MCP hosts',
       baseUrl: `${base}/mcp`,
       code: mcpSnippet(`${base}/mcp`, input),
-      language: 'json',
     },
     {
       api: 'agency-swarm',
@@ -57,7 +51,6 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: "clients of agency-swarm's own server",
       baseUrl: `${base}/agency-swarm`,
       code: agencySwarmSnippet(`${base}/agency-swarm`, input),
-      language: 'python',
     },
   ];
 }
