@@ -1,10 +1,10 @@
 import type { Message, Question } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useState } from 'react';
-import { formatBytes, formatJsonText } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { Status } from '../../ui/feedback.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { FileLink } from '../runs/file-link.tsx';
@@ -176,14 +176,14 @@ function Call({ part }: { readonly part: CallPart }) {
     );
   return (
     <FoldedCall part={part} title={title}>
-      {part.arguments !== '' && <LongCode code={formatJsonText(part.arguments)} label={`arguments of ${name}`} />}
+      {part.arguments !== '' && <LongCode code={part.arguments} label={`arguments of ${name}`} />}
       {part.output !== null && <LongCode code={part.output} label={`output of ${name}`} />}
     </FoldedCall>
   );
 }
 
 export function LongCode({ code, label }: { readonly code: string; readonly label: string }) {
-  return <LongText text={code}>{(shown) => <CodeBlock code={shown} label={label} isRepeated />}</LongText>;
+  return <LongText text={code}>{(shown) => <JsonView text={shown} label={label} isRepeated />}</LongText>;
 }
 
 interface DelegationArguments {

@@ -2,8 +2,8 @@ import { type Answer, DetachedError, type Message, type Question } from '@runwir
 import { useQuery } from '@tanstack/react-query';
 import { memo, useMemo, useRef } from 'react';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { getDuration } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
@@ -178,7 +178,7 @@ function Outcome({ error, output, turn, pending, actions }: OutcomeProps) {
   return (
     <>
       {error != null && <RunError error={error} {...(actions !== null && { onAgain: () => actions.onAgain(turn) })} />}
-      {output != null && <CodeBlock code={formatJson(output)} label="structured output" isRepeated />}
+      {output != null && <JsonView text={formatJson(output)} label="structured output" isRepeated />}
       {actions !== null && pending.length > 0 && <Questions questions={pending} onAnswer={actions.onAnswer} />}
     </>
   );
