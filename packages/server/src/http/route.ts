@@ -26,7 +26,9 @@ type ScopeFor<O extends Operation> = O extends { readonly createsIntegration: tr
     ? Scope
     : NamesIntegration<Part<O['body']>> extends true
       ? Scope
-      : undefined;
+      : 'integration' extends keyof Part<O['query']>
+        ? Scope | undefined
+        : undefined;
 type NamesIntegration<T> = T extends { readonly apiIntegrationId: string } ? true : false;
 
 interface Before<O extends Operation, Read> {
@@ -46,12 +48,12 @@ export function route<O extends Operation, Read = undefined>(
   handler: (request: RequestOf<O>, reply: FastifyReply, scope: ScopeFor<O>, read: Read) => Promise<unknown>,
   { prepareBody, read }: Before<O, Read> = {},
 ): void {
-  refuseUncheckedIntegration(operation);
+  const readIntegration = integrationReader(operation);
   requireRoleEntry(operation);
   const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
     const request = raw as unknown as RequestOf<O>;
     const given = read?.(request) as Read;
-    const integrationId = namedIntegration(operation, raw);
+    const integrationId = readIntegration(raw);
     const scope = integrationId === undefined ? undefined : await app.ownership.scope(raw, integrationId);
     return handler(request, reply, scope as ScopeFor<O>, given);
   };
@@ -74,13 +76,28 @@ export function route<O extends Operation, Read = undefined>(
   });
 }
 
-/** Throws if a request could name an integration that is not looked up: in the query, or a second one in the body. */
-function refuseUncheckedIntegration({ operationId, params, query, body }: Operation): void {
-  const namesIt = (schema: TSchema | undefined) => Object.hasOwn(propertiesIn(schema), 'apiIntegrationId');
-  if (namesIt(query) || (namesIt(params) && namesIt(body)))
+type ReadIntegration = (request: FastifyRequest) => string | undefined;
+
+const INTEGRATION_READERS: Readonly<Record<string, ReadIntegration>> = {
+  params: ({ params }) => (params as { readonly apiIntegrationId?: string }).apiIntegrationId,
+  body: ({ body }) => (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId,
+  query: ({ query }) => (query as { readonly integration?: string }).integration,
+};
+
+/** Returns how the integration that a request names is read. Throws if a request could name one that is not looked up. */
+function integrationReader({ operationId, createsIntegration, params, query, body }: Operation): ReadIntegration {
+  const has = (schema: TSchema | undefined, name: string) => Object.hasOwn(propertiesIn(schema), name);
+  const parts = [
+    ...(has(params, 'apiIntegrationId') ? ['params'] : []),
+    ...(has(body, 'apiIntegrationId') ? ['body'] : []),
+    ...(has(query, 'integration') ? ['query'] : []),
+  ];
+  if (has(query, 'apiIntegrationId') || parts.length > 1)
     throw new Error(
-      `${operationId} takes \`apiIntegrationId\` from the query or from two parts of the request; only one in the path or in the body is checked.`,
+      `${operationId} must name its integration once: as \`apiIntegrationId\` in the path or in the body, or as \`integration\` in the query. Only that one is checked.`,
     );
+  const read = INTEGRATION_READERS[parts[0] ?? ''];
+  return createsIntegration === true || read === undefined ? () => undefined : read;
 }
 
 /** An object schema's properties, or of the named schema that it refers to. */
@@ -88,13 +105,6 @@ function propertiesIn(schema: TSchema | undefined): object {
   const { $ref, properties } = (schema ?? {}) as { readonly $ref?: string; readonly properties?: object };
   if ($ref !== undefined) return propertiesIn(namedSchemas.find(({ $id }) => `${$id}#` === $ref));
   return properties ?? {};
-}
-
-/** The schema has validated the request. */
-function namedIntegration({ createsIntegration }: Operation, { params, body }: FastifyRequest): string | undefined {
-  if (createsIntegration === true) return undefined;
-  const inPath = (params as { readonly apiIntegrationId?: string }).apiIntegrationId;
-  return inPath ?? (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId;
 }
 
 /** A DELETE takes no body. One with a field is a request for something else, such as an erasure. */
