@@ -48,6 +48,7 @@ export function route<O extends Operation, Read = undefined>(
   handler: (request: RequestOf<O>, reply: FastifyReply, scope: ScopeFor<O>, read: Read) => Promise<unknown>,
   { prepareBody, read }: Before<O, Read> = {},
 ): void {
+  refuseUncheckedIntegration(operation);
   const readIntegration = integrationReader(operation);
   requireRoleEntry(operation);
   const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
@@ -76,35 +77,37 @@ export function route<O extends Operation, Read = undefined>(
   });
 }
 
-type ReadIntegration = (request: FastifyRequest) => string | undefined;
-
-const INTEGRATION_READERS: Readonly<Record<string, ReadIntegration>> = {
-  params: ({ params }) => (params as { readonly apiIntegrationId?: string }).apiIntegrationId,
-  body: ({ body }) => (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId,
-  query: ({ query }) => (query as { readonly integration?: string }).integration,
-};
-
-/** Returns how the integration that a request names is read. Throws if a request could name one that is not looked up. */
-function integrationReader({ operationId, createsIntegration, params, query, body }: Operation): ReadIntegration {
-  const has = (schema: TSchema | undefined, name: string) => Object.hasOwn(propertiesIn(schema), name);
-  const parts = [
-    ...(has(params, 'apiIntegrationId') ? ['params'] : []),
-    ...(has(body, 'apiIntegrationId') ? ['body'] : []),
-    ...(has(query, 'integration') ? ['query'] : []),
-  ];
-  if (has(query, 'apiIntegrationId') || parts.length > 1)
+/** Throws if a request could name an integration that is not looked up: by another name in the query, or a second one. */
+function refuseUncheckedIntegration({ operationId, params, query, body }: Operation): void {
+  const inPathOrBody = [params, body].filter((schema) => hasProperty(schema, 'apiIntegrationId'));
+  const inQuery = hasProperty(query, 'integration') ? 1 : 0;
+  if (hasProperty(query, 'apiIntegrationId') || inPathOrBody.length + inQuery > 1)
     throw new Error(
       `${operationId} must name its integration once: as \`apiIntegrationId\` in the path or in the body, or as \`integration\` in the query. Only that one is checked.`,
     );
-  const read = INTEGRATION_READERS[parts[0] ?? ''];
-  return createsIntegration === true || read === undefined ? () => undefined : read;
 }
+
+const hasProperty = (schema: TSchema | undefined, name: string): boolean => Object.hasOwn(propertiesIn(schema), name);
 
 /** An object schema's properties, or of the named schema that it refers to. */
 function propertiesIn(schema: TSchema | undefined): object {
   const { $ref, properties } = (schema ?? {}) as { readonly $ref?: string; readonly properties?: object };
   if ($ref !== undefined) return propertiesIn(namedSchemas.find(({ $id }) => `${$id}#` === $ref));
   return properties ?? {};
+}
+
+/** Returns how the integration that a request names is read. The schemas have validated the request. */
+function integrationReader({
+  createsIntegration,
+  query: querySchema,
+}: Operation): (request: FastifyRequest) => string | undefined {
+  if (createsIntegration === true) return () => undefined;
+  if (hasProperty(querySchema, 'integration'))
+    return ({ query }) => (query as { readonly integration?: string }).integration;
+  return ({ params, body }) => {
+    const inPath = (params as { readonly apiIntegrationId?: string }).apiIntegrationId;
+    return inPath ?? (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId;
+  };
 }
 
 /** A DELETE takes no body. One with a field is a request for something else, such as an erasure. */
@@ -119,7 +122,7 @@ function refuseFields(body: unknown): void {
 }
 
 function isList({ query }: Operation): boolean {
-  return Object.hasOwn(propertiesIn(query), 'cursor');
+  return hasProperty(query, 'cursor');
 }
 
 /** The list uses plain positions. Callers see cursors that are bound to the list. */
