@@ -1,6 +1,9 @@
 import type { Agency } from '@runwire/client';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Badge } from '../../ui/feedback.tsx';
+import { agenciesQuery, integrationsQuery } from '../app/queries.ts';
+import { pollMs } from '../app/traffic.ts';
+import { Badge } from './feedback.tsx';
 
 /** What is wrong with an integration's agency. */
 interface AgencyProblem {
@@ -32,24 +35,36 @@ function findProblem(agencies: readonly Agency[] | undefined, id: string): Agenc
   };
 }
 
-interface AgencyWarningProps {
+interface AgencyBadgeProps {
   readonly agencies: readonly Agency[] | undefined;
   /** The integration's agency. */
   readonly agency: string;
 }
 
 /** For a row of the list. */
-export function AgencyBadge({ agencies, agency }: AgencyWarningProps) {
+export function AgencyBadge({ agencies, agency }: AgencyBadgeProps) {
   const problem = findProblem(agencies, agency);
   return problem === null ? null : <Badge tone="warn">{problem.state}</Badge>;
 }
 
-/** For the integration's page. */
-export function AgencyWarning({ agencies, agency }: AgencyWarningProps) {
-  const problem = findProblem(agencies, agency);
-  if (problem === null) return null;
+const REFRESH_MS = 20_000;
+/** A fix is shown sooner. */
+const BROKEN_REFRESH_MS = 5_000;
+
+/** Above every page of an integration. */
+export function IntegrationWarning({ integration }: { readonly integration: string }) {
+  const { data: integrations } = useQuery(integrationsQuery);
+  const agency = integrations?.find(({ apiIntegrationId }) => apiIntegrationId === integration)?.agency;
+  const find = (agencies: readonly Agency[] | undefined) => agency === undefined ? null : findProblem(agencies, agency);
+  const { data: agencies } = useQuery({
+    ...agenciesQuery,
+    refetchInterval: ({ state }) =>
+      pollMs([agenciesQuery.queryKey], find(state.data) === null ? REFRESH_MS : BROKEN_REFRESH_MS),
+  });
+  const problem = find(agencies);
+  if (agency === undefined || problem === null) return null;
   return (
-    <div className="notice notice-warn" role="status">
+    <div className="notice notice-warn integration-warning" role="status">
       <strong>{problem.title}</strong>
       <p>
         {problem.effect}{' '}
