@@ -13,7 +13,10 @@ interface LoadedDialog {
 
 /** Dialogs of the menu that are loaded when they are first opened. The same one again closes it. */
 export function useLoadedDialog(): LoadedDialog {
-  const [opened, setOpened] = useState<{ readonly load: LoadDialog; readonly Shown: Awaited<ReturnType<LoadDialog>> } | null>(null);
+  const [opened, setOpened] = useState<{
+    readonly load: LoadDialog;
+    readonly Shown: Awaited<ReturnType<LoadDialog>>;
+  } | null>(null);
   const close = () => setOpened(null);
   const open = async (load: LoadDialog) => {
     try {

@@ -1,7 +1,7 @@
 import type { Me } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { mayCall } from '../ui/may.tsx';
-import { INTEGRATION_PAGES, MENU, ORGANISATION } from './menu-pages.ts';
+import { AGENTS, INTEGRATION_PAGES, ORGANISATION, WORK } from './menu-pages.ts';
 import { meQuery } from './queries.ts';
 
 type Guarded = Pick<(typeof ORGANISATION)[number], 'call' | 'isForAdministrators'>;
@@ -15,6 +15,6 @@ export const isInMenu =
 /** The pages that the person can open. */
 export function useMenuPages() {
   const { data: me } = useQuery(meQuery);
-  const general = [...MENU.flatMap(({ pages }) => pages), ...ORGANISATION];
+  const general = [...WORK, ...AGENTS, ...ORGANISATION];
   return { general: general.filter(isInMenu(me)), ofIntegration: INTEGRATION_PAGES.filter(isInMenu(me)) };
 }

@@ -1,5 +1,5 @@
-import type { Call } from '../ui/may.tsx';
 import type { IconName } from '../ui/icons.tsx';
+import type { Call } from '../ui/may.tsx';
 
 /* The pages in the menu, which the palette offers too. */
 
@@ -16,23 +16,15 @@ interface MenuPage<To extends string> {
 
 const menuPages = <const To extends string>(...pages: readonly MenuPage<To>[]) => pages;
 
-/** Pages outside an integration, in groups. */
-export const MENU = [
-  {
-    title: 'Work',
-    pages: menuPages(
-      { title: 'Home', to: '/', icon: 'home', key: 'h' },
-      { title: 'Approvals', to: '/approvals', icon: 'approvals', key: 'a' },
-    ),
-  },
-  {
-    title: 'Agents',
-    pages: menuPages(
-      { title: 'Integrations', to: '/integrations', icon: 'integrations', key: 'i' },
-      { title: 'Agencies', to: '/agencies', icon: 'agencies', key: 'g' },
-    ),
-  },
-] as const;
+export const WORK = menuPages(
+  { title: 'Home', to: '/', icon: 'home', key: 'h' },
+  { title: 'Approvals', to: '/approvals', icon: 'approvals', key: 'a' },
+);
+
+export const AGENTS = menuPages(
+  { title: 'Integrations', to: '/integrations', icon: 'integrations', key: 'i' },
+  { title: 'Agencies', to: '/agencies', icon: 'agencies', key: 'g' },
+);
 
 export const ORGANISATION = menuPages(
   { title: 'API keys', to: '/keys', icon: 'keys', call: 'listApiKeys', key: 'k' },
@@ -45,7 +37,13 @@ export const ORGANISATION = menuPages(
 /** One integration's pages. */
 export const SECTIONS = menuPages(
   { title: 'Overview', to: '/integrations/$integration', icon: 'overview', key: 'o' },
-  { title: 'Playground', to: '/integrations/$integration/playground', icon: 'playground', call: 'getCompletionV2', key: 'p' },
+  {
+    title: 'Playground',
+    to: '/integrations/$integration/playground',
+    icon: 'playground',
+    call: 'getCompletionV2',
+    key: 'p',
+  },
   { title: 'Chats', to: '/integrations/$integration/chats', icon: 'chats', call: 'listChats', key: 'c' },
   { title: 'Runs', to: '/integrations/$integration/runs', icon: 'runs', call: 'listRuns', key: 'r' },
   { title: 'Members', to: '/integrations/$integration/members', icon: 'members', call: 'listMembers', key: 'm' },
@@ -54,7 +52,13 @@ export const SECTIONS = menuPages(
 );
 
 export const SETTINGS = menuPages(
-  { title: 'Schedules', to: '/integrations/$integration/schedules', icon: 'schedules', call: 'listSchedules', key: 's' },
+  {
+    title: 'Schedules',
+    to: '/integrations/$integration/schedules',
+    icon: 'schedules',
+    call: 'listSchedules',
+    key: 's',
+  },
   { title: 'Webhooks', to: '/integrations/$integration/webhooks', icon: 'webhooks', call: 'listWebhooks', key: 'w' },
 );
 

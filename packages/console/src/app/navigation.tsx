@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useId } from 'react';
+import { useId } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { isInMenu } from './menu-choice.ts';
-import { INTEGRATION_PAGES, MENU, ORGANISATION, SECTIONS, SETTINGS } from './menu-pages.ts';
+import { AGENTS, INTEGRATION_PAGES, ORGANISATION, SECTIONS, SETTINGS, WORK } from './menu-pages.ts';
 import { integrationsQuery, meQuery } from './queries.ts';
 
 /** The menu: all pages that the person can open, in groups. */
@@ -13,42 +13,37 @@ export function Navigation({ openQuestions }: { readonly openQuestions: string }
   const organisation = ORGANISATION.filter(isInMenu(me));
   return (
     <nav className="nav" aria-label="Pages">
-      {MENU.map(({ title, pages }) => (
-        <Group key={title} title={title}>
-          {pages.map(({ title: page, to, icon }) => (
-            <li key={to}>
-              <Link to={to} activeOptions={{ exact: to === '/' || to === '/integrations', includeSearch: false }}>
-                <Icon name={icon} />
-                {page}
-                {to === '/approvals' && <OpenCount count={openQuestions} />}
-              </Link>
-            </li>
-          ))}
-        </Group>
-      ))}
+      <Group title="Work" pages={WORK} openQuestions={openQuestions} />
+      <Group title="Agents" pages={AGENTS} />
       {integration !== undefined && <IntegrationGroups integration={integration} />}
-      {organisation.length > 0 && (
-        <Group title="Organisation">
-          {organisation.map(({ title, to, icon }) => (
-            <li key={to}>
-              <Link to={to} activeOptions={{ includeSearch: false }}>
-                <Icon name={icon} />
-                {title}
-              </Link>
-            </li>
-          ))}
-        </Group>
-      )}
+      {organisation.length > 0 && <Group title="Organisation" pages={organisation} />}
     </nav>
   );
 }
 
-function Group({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface GroupProps {
+  readonly title: string;
+  readonly pages: readonly (typeof WORK | typeof AGENTS | typeof ORGANISATION)[number][];
+  readonly openQuestions?: string;
+}
+
+/** Pages outside an integration. */
+function Group({ title, pages, openQuestions = '' }: GroupProps) {
   const id = useId();
   return (
     <div>
       <h2 id={id}>{title}</h2>
-      <ul aria-labelledby={id}>{children}</ul>
+      <ul aria-labelledby={id}>
+        {pages.map(({ title: page, to, icon }) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ exact: to === '/' || to === '/integrations', includeSearch: false }}>
+              <Icon name={icon} />
+              {page}
+              {to === '/approvals' && <OpenCount count={openQuestions} />}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
@@ -68,6 +63,7 @@ function IntegrationGroups({ integration }: { readonly integration: string }) {
   const { data: me } = useQuery(meQuery);
   const { data: integrations = [] } = useQuery(integrationsQuery);
   const navigate = useNavigate();
+  const settings = useId();
   // Another integration opens at the same section.
   const name = useRouterState({ select: ({ location }) => location.pathname.split('/')[3] });
   const section = INTEGRATION_PAGES.find(({ to }) => to.endsWith(`/${name}`))?.to ?? '/integrations/$integration';
@@ -102,7 +98,10 @@ function IntegrationGroups({ integration }: { readonly integration: string }) {
         </select>
         <ul aria-label="This integration">{SECTIONS.filter(isInMenu(me)).map(toLink)}</ul>
       </div>
-      <Group title="Settings">{SETTINGS.filter(isInMenu(me)).map(toLink)}</Group>
+      <div>
+        <h2 id={settings}>Settings</h2>
+        <ul aria-labelledby={settings}>{SETTINGS.filter(isInMenu(me)).map(toLink)}</ul>
+      </div>
     </>
   );
 }

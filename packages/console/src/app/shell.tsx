@@ -11,7 +11,7 @@ import { useOpenQuestions } from './open-questions.ts';
 import { ProfileMenu } from './profile-menu.tsx';
 import { integrationsQuery } from './queries.ts';
 import { lastIntegration } from './recent-pages.ts';
-import { useShortcuts } from './shortcuts.ts';
+import { IS_APPLE, useShortcuts } from './shortcuts.ts';
 
 const loadPalette = () => import('../pages/palette/palette-dialog.tsx').then(({ PaletteDialog }) => PaletteDialog);
 const loadHelp = () => import('../pages/palette/shortcuts-dialog.tsx').then(({ ShortcutsDialog }) => ShortcutsDialog);
@@ -55,7 +55,7 @@ export function Shell() {
         >
           <Icon name="search" />
           <span className="find-text">Go to…</span>
-          <kbd aria-hidden="true">{IS_APPLE ? '⌘K' : 'Ctrl K'}</kbd>
+          <kbd>{IS_APPLE ? '⌘K' : 'Ctrl K'}</kbd>
         </button>
         <Navigation openQuestions={openQuestions} />
         <ProfileMenu onHelp={openHelp} />
@@ -68,8 +68,6 @@ export function Shell() {
     </div>
   );
 }
-
-const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 function Brand() {
   return (
@@ -92,6 +90,8 @@ function useGo(): (key: string) => void {
     const own = ofIntegration.find((one) => one.key === key);
     const known = integration ?? lastIntegration() ?? integrations[0]?.apiIntegrationId;
     if (own === undefined) return;
-    void (known === undefined ? navigate({ to: '/integrations' }) : navigate({ to: own.to, params: { integration: known } }));
+    void (known === undefined
+      ? navigate({ to: '/integrations' })
+      : navigate({ to: own.to, params: { integration: known } }));
   };
 }

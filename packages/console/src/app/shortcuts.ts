@@ -33,6 +33,9 @@ export function isShortcut(event: KeyboardEvent): boolean {
   return !isInUse && document.querySelector('dialog[open]') === null;
 }
 
+/** There the command key is used instead of Ctrl. */
+export const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
 /** True for Ctrl-K and ⌘-K, also in a field. */
 const isPaletteKey = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) =>
   key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey;

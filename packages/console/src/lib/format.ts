@@ -39,9 +39,10 @@ export const formatExactTime = (time: string | Date): string => exact.format(new
 /** The zone of all times that the browser shows, such as `Europe/Berlin (GMT+1)`. */
 export function formatZone(now = new Date()): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  if (timeZone === 'UTC') return timeZone;
   const parts = new Intl.DateTimeFormat(LOCALE, { timeZoneName: 'shortOffset' }).formatToParts(now);
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return offset === '' || offset === timeZone ? timeZone : `${timeZone} (${offset})`;
+  return `${timeZone} (${offset})`;
 }
 
 /** A day of UTC, such as `2030-01-31`. */

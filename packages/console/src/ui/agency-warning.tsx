@@ -55,7 +55,8 @@ const BROKEN_REFRESH_MS = 5_000;
 export function IntegrationWarning({ integration }: { readonly integration: string }) {
   const { data: integrations } = useQuery(integrationsQuery);
   const agency = integrations?.find(({ apiIntegrationId }) => apiIntegrationId === integration)?.agency;
-  const find = (agencies: readonly Agency[] | undefined) => agency === undefined ? null : findProblem(agencies, agency);
+  const find = (agencies: readonly Agency[] | undefined) =>
+    agency === undefined ? null : findProblem(agencies, agency);
   const { data: agencies } = useQuery({
     ...agenciesQuery,
     refetchInterval: ({ state }) =>

@@ -24,7 +24,7 @@ export function UploadDialog({ folder, files, onClose, onChosen }: UploadDialogP
         onCancel={onClose}
         onSubmit={async (fields) => {
           const target = fields.exact('folder').replace(/\/+$/, '');
-          if (!target.startsWith(`${ROOT}/`)) throw new InputError(`Name a folder below ${ROOT}/.`);
+          if (!target.startsWith(`${ROOT}/`)) throw new InputError(`Name a folder below ${ROOT}/.`, 'folder');
           onChosen(target, files.length > 0 ? files : fields.files('files'));
         }}
       >

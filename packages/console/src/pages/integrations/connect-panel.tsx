@@ -37,7 +37,7 @@ export function ConnectPanel({
   const input = { url: publicApiUrl, integration: apiIntegrationId, member };
   const compatible = compatibleSamples(input).filter(({ api }) => compatibleApis.some((name) => name === api));
   return (
-    <div className="use-it">
+    <div className="connect">
       <KeySample integration={apiIntegrationId} />
       {needsMember && (
         <div className="notice">

@@ -43,9 +43,9 @@ const endpoint: Look = async (apiIntegrationId, endpointId, signal) => {
 
 /** A run whose request had this id. */
 const request: Look = async (apiIntegrationId, usageRequestId, signal) => {
-  const { items } = await api().runs.list({ apiIntegrationId, usageRequestId, limit: 1 }, { signal }).page();
-  const [found] = items;
-  return found === undefined ? null : run(apiIntegrationId, found.runId, signal);
+  const { items } = await api().usage.list({ apiIntegrationId, usageRequestId, limit: 1 }, { signal }).page();
+  const record = items.find((item) => item.kind === 'run');
+  return record === undefined ? null : run(apiIntegrationId, record.runId, signal);
 };
 
 /** The ids that the server makes begin like this. Callers choose other ids of chats, members and requests. */

@@ -96,8 +96,8 @@ export function PaletteDialog({ onClose }: PaletteDialogProps) {
         <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" className="palette-list">
           {groups.map((group, groupIndex) => (
             // biome-ignore lint/a11y/useSemanticElements: a list box has no fieldsets.
-            <div key={group.title} role="group" aria-labelledby={`${id} ${group.title}`}>
-              <div id={`${id} ${group.title}`} className="palette-group">
+            <div key={group.title} role="group" aria-labelledby={`${id}-group-${groupIndex}`}>
+              <div id={`${id}-group-${groupIndex}`} className="palette-group">
                 {group.title}
               </div>
               {group.items.map((item, place) => {

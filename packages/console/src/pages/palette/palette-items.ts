@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { apiUrl, consoleUrl } from '../../app/addresses.ts';
 import { useMenuPages } from '../../app/menu-choice.ts';
 import { agenciesQuery, integrationsQuery, meQuery } from '../../app/queries.ts';
+import { queryClient } from '../../app/query-client.ts';
 import { lastIntegration, listRecentPages } from '../../app/recent-pages.ts';
 import { setTheme, THEMES } from '../../app/theme.ts';
 import { useSignOut } from '../../app/use-sign-out.ts';
@@ -145,28 +146,32 @@ function useAll(): readonly PaletteGroup[] {
   ];
 }
 
+/** The integrations in which an id is looked for, in this order. They may not be read yet. */
+async function listPlaces(current: string | undefined): Promise<readonly string[]> {
+  const known = (await queryClient.ensureQueryData(integrationsQuery)).map(({ apiIntegrationId }) => apiIntegrationId);
+  const first = [current, lastIntegration()].filter((id) => id !== undefined && known.includes(id));
+  return [...new Set([...first, ...known])] as readonly string[];
+}
+
 /** What a pasted id or path leads to. Empty if the text is neither. */
 function usePasted(text: string): readonly PaletteItem[] {
   const navigate = useNavigate();
   const { integration: current } = useParams({ strict: false });
-  const { data: integrations = [] } = useQuery(integrationsQuery);
   if (text === '' || /\s/.test(text)) return [];
-  const known = integrations.map(({ apiIntegrationId }) => apiIntegrationId);
-  const first = [current, lastIntegration()].filter((id) => id !== undefined && known.includes(id));
-  const places = [...new Set([...first, ...known])] as readonly string[];
-  const [place] = places;
-  if (text.startsWith('/') && place !== undefined) {
-    const end = text.lastIndexOf('/');
-    const search = { folder: text.slice(0, end), file: text };
-    const choose = () => navigate({ to: '/integrations/$integration/files', params: { integration: place }, search });
-    return [{ title: `Open the file ${text}`, detail: place, icon: 'files', choose }];
+  if (text.startsWith('/')) {
+    const search = { folder: text.slice(0, text.lastIndexOf('/')), file: text };
+    const open = async () => {
+      const [integration = ''] = await listPlaces(current);
+      await navigate({ to: '/integrations/$integration/files', params: { integration }, search });
+    };
+    return [{ title: `Open the file ${text}`, icon: 'files', choose: open }];
   }
   if (text.startsWith('key_')) {
     const choose = () => navigate({ to: '/keys', search: { key: text } });
     return [{ title: `Open the key ${text}`, icon: 'keys', choose }];
   }
   const find = async (signal: AbortSignal) => {
-    const found = await findById(text, places, signal);
+    const found = await findById(text, await listPlaces(current), signal);
     if (found === null) return `No integration has ${text}.`;
     await found.open(navigate);
     return undefined;

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import { useMenuPages } from '../../app/menu-choice.ts';
-import { setShortcuts, useAreShortcutsOn } from '../../app/shortcuts.ts';
+import { IS_APPLE, setShortcuts, useAreShortcutsOn } from '../../app/shortcuts.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import './palette.css';
 
@@ -11,7 +11,7 @@ interface ShortcutsDialogProps {
 type Shortcut = readonly [keys: readonly string[], what: string];
 
 const EVERYWHERE: readonly Shortcut[] = [
-  [['Ctrl', 'K'], 'go to a page, an action or an id (⌘ K on a Mac)'],
+  [IS_APPLE ? ['⌘', 'K'] : ['Ctrl', 'K'], 'go to a page, an action or an id'],
   [['/'], 'search or filter this page'],
   [['?'], 'this list'],
   [['Esc'], 'close a dialog or a menu'],
@@ -41,12 +41,7 @@ export function ShortcutsDialog({ onClose }: ShortcutsDialogProps) {
           <Section title="Go to a page" shortcuts={pages} />
         </div>
         <div className="check">
-          <input
-            type="checkbox"
-            id={toId}
-            checked={isOn}
-            onChange={({ target }) => setShortcuts(target.checked)}
-          />
+          <input type="checkbox" id={toId} checked={isOn} onChange={({ target }) => setShortcuts(target.checked)} />
           <label htmlFor={toId}>Use keys without Ctrl, in this browser</label>
         </div>
         <div className="row row-end">

@@ -24,7 +24,12 @@ export function overviewRoutes(app: FastifyInstance, deps: OverviewRoutesDeps): 
     const only = scope === undefined ? (integrations as readonly IntegrationId[] | null) : [scope.integrationId];
     const takeTurn = () => deps.turns.take(ownerId);
     const seesKeys = role === 'manager' && integrations === null;
-    const { agencies, ...found } = await deps.runReads.overview(takeTurn, { ownerId, only, seesKeys, hours: query.hours });
+    const { agencies, ...found } = await deps.runReads.overview(takeTurn, {
+      ownerId,
+      only,
+      seesKeys,
+      hours: query.hours,
+    });
     return { ...found, ...readAgencies(deps, agencies) };
   });
 }
