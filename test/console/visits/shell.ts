@@ -158,7 +158,7 @@ export const shellVisits: readonly ConsoleVisit[] = [
       };
       const [member = ''] = seed.members;
       await visit.expectRefusal(404, () => lands(member, `/integrations/${integration}/members/${member}`));
-      const file = `${seed.folder}/summary.csv`;
+      const file = `${seed.folder}/orders.csv`;
       await lands(integration, `/integrations/${integration}`);
       await visit.expectRefusal(404, () => lands(seed.chats.completed, `/chats/${seed.chats.completed}`));
       await lands(file, `/integrations/${integration}/files?folder=${seed.folder}&file=${file}`);
@@ -167,8 +167,10 @@ export const shellVisits: readonly ConsoleVisit[] = [
       await lands(String(body.keyId), `/keys?key=${body.keyId}`);
       await page.getByText(visit.unique('palette')).waitFor();
       await type(visit, 'run_0');
-      await visit.expectRefusal(404, () => page.keyboard.press('Enter'));
-      await page.getByText('No integration has run_0.').waitFor();
+      await visit.expectRefusal(404, async () => {
+        await page.keyboard.press('Enter');
+        await page.getByText('No integration has run_0.').waitFor();
+      });
       await visit.checkPage('palette-absent');
     },
   },

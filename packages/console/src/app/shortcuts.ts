@@ -49,7 +49,7 @@ interface ShortcutActions {
 
 /** Focuses the field in which the page is searched or filtered. */
 function focusSearch(): boolean {
-  const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+  const field = document.querySelector<HTMLInputElement>('main input[type="search"], main input[name="q"]');
   field?.focus();
   return field !== null;
 }
@@ -72,13 +72,17 @@ export function useShortcuts(actions: ShortcutActions): void {
       if (!isShortcut(event) || event.repeat) return;
       const isSecond = event.timeStamp - firstAt < SECOND_KEY_MS;
       firstAt = Number.NEGATIVE_INFINITY;
-      if (isSecond) go(event.key);
-      else if (event.key === 'g') firstAt = event.timeStamp;
+      if (isSecond) {
+        // It is not the key of a list.
+        event.preventDefault();
+        go(event.key);
+      } else if (event.key === 'g') firstAt = event.timeStamp;
       else if (event.key === '?') openHelp();
       // The key must not be typed into the field.
       else if (event.key === '/' && focusSearch()) event.preventDefault();
     };
-    window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
+    // Before the keys of lists.
+    window.addEventListener('keydown', press, true);
+    return () => window.removeEventListener('keydown', press, true);
   }, []);
 }
