@@ -40,6 +40,20 @@ test('the event loop turns between two pages', async () => {
   await isRead;
 });
 
+test('the event loop turns between two pages, however much else is done between them', async () => {
+  const turns = new PageTurns(1);
+  for (let page = 0; page < 20; page += 1) {
+    let hasTurned = page === 0;
+    if (page > 0) setImmediate(() => (hasTurned = true));
+    {
+      using _turn = await turns.take('one');
+      assert.ok(hasTurned, `page ${page}`);
+    }
+    const until = performance.now() + 1;
+    while (performance.now() < until);
+  }
+});
+
 test('a page whose store does not answer delays the others for a moment only', async () => {
   const turns = new PageTurns(1);
   using _stuck = await turns.take('one');

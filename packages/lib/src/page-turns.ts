@@ -13,8 +13,8 @@ const STUCK_MS = 250;
  * Shares the event loop between loops that read page by page: exports, lists, readers of stored events. On the embedded
  * store a page resolves in a microtask, so a loop over pages would let nothing else happen until its end.
  *
- * When no page was read for a while: the page is read immediately, without a wait. Otherwise it waits in the queue of its
- * owner. Each turn of the event loop grants at most one page, and the queues take turns, so the length of one does not
+ * When no page was read for a while, and none in this turn of the event loop: the page is read immediately, without a
+ * wait. Otherwise it waits in the queue of its owner. Each turn of the event loop grants at most one page, and the queues take turns, so the length of one does not
  * delay the others. After a page, other work gets as much time as the page took, unless there is none. The event loop
  * accepts one connection per turn, so without these pauses a burst of 400 connections would wait for 400 pages.
  */
@@ -24,6 +24,7 @@ export class PageTurns {
   readonly #queues = new Map<string, ((turn: PageTurn) => void)[]>();
   readonly #open = new Set<PageTurn>();
   #restUntil = 0;
+  #hasReadInTurn = false;
   #lookedAt = 0;
   #looks = false;
   #stuck: NodeJS.Timeout | null = null;
@@ -34,15 +35,18 @@ export class PageTurns {
   }
 
   take(ownerId: string): PageTurn | Promise<PageTurn> {
-    if (this.#queues.size === 0 && this.#open.size < this.#maxConcurrent && performance.now() >= this.#restUntil) {
+    if (this.#queues.size === 0 && !this.#hasReadInTurn && this.#hasRoom() && performance.now() >= this.#restUntil)
       return this.#begin();
-    }
     return new Promise((resolve) => {
       const queue = this.#queues.get(ownerId);
       if (queue === undefined) this.#queues.set(ownerId, [resolve]);
       else queue.push(resolve);
       this.#lookSoon();
     });
+  }
+
+  #hasRoom(): boolean {
+    return this.#open.size < this.#maxConcurrent;
   }
 
   #begin(): PageTurn {
@@ -56,12 +60,16 @@ export class PageTurns {
     if (!this.#open.delete(turn)) return;
     const now = performance.now();
     this.#restUntil = now + Math.min(now - beganAt, STUCK_MS);
+    if (!this.#hasReadInTurn) {
+      this.#hasReadInTurn = true;
+      setImmediate(this.#beginTurn);
+    }
     this.#lookSoon();
   }
 
   #lookSoon(): void {
     if (this.#looks || this.#queues.size === 0) return;
-    if (this.#open.size >= this.#maxConcurrent) {
+    if (!this.#hasRoom()) {
       this.#stuck ??= setTimeout(this.#forgetStuck, STUCK_MS);
       return;
     }
@@ -71,6 +79,10 @@ export class PageTurns {
     this.#lookedAt = performance.now();
     setImmediate(this.#look);
   }
+
+  #beginTurn = (): void => {
+    this.#hasReadInTurn = false;
+  };
 
   #look = (): void => {
     this.#looks = false;

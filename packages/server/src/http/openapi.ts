@@ -3,9 +3,11 @@ import { operationRoles, type Role, type RoleOperation } from '@runwire/contract
 import {
   AnswerQuestionsRequest,
   GetCompletionV2Request,
+  type NamedSchema,
   namedSchemas,
   type Operation,
   ScheduleRequest,
+  WebhookEvent,
 } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
@@ -17,7 +19,7 @@ export interface OpenApiServers {
 }
 
 /** The contract's named schemas. The longest message is the only limit in them that is a setting. */
-export function schemasWithLimit(maxLength: number) {
+export function schemasWithLimit(maxLength: number): NamedSchema[] {
   const withLimit = <T extends { readonly properties: { readonly message: object } }>(schema: T) => ({
     ...schema,
     properties: { ...schema.properties, message: { ...schema.properties.message, maxLength } },
@@ -58,29 +60,61 @@ export function registerOpenApi(
   });
 }
 
+/** What is posted to endpoints: no operation refers to it. */
+const POSTED = { $ref: `${WebhookEvent.$id}#` };
+
 /** How many operations one turn of the event loop describes: 20 take about 30 ms. */
 const OPERATIONS_PER_TURN = 20;
 
 /** Makes the document from the routes' schemas, so there is no second source. */
 async function describe(
   routed: readonly Operation[],
-  schemas: readonly object[],
+  schemas: readonly NamedSchema[],
   servers: OpenApiServers,
 ): Promise<OpenApiDocument> {
   const paths: NonNullable<OpenApiDocument['paths']> = {};
+  const described: Record<string, object> = {};
   let document: OpenApiDocument = {};
   for (let first = 0; first < routed.length; first += OPERATIONS_PER_TURN) {
-    document = await describePart(routed.slice(first, first + OPERATIONS_PER_TURN), schemas);
+    const operations = routed.slice(first, first + OPERATIONS_PER_TURN);
+    document = await describePart(operations, findReferenced([...operations, POSTED], schemas));
     for (const [path, item] of Object.entries(document.paths ?? {})) paths[path] = { ...paths[path], ...item };
+    Object.assign(described, document.components?.schemas);
   }
-  return finish({ ...document, paths }, routed, servers);
+  // In the contract's order.
+  const named = schemas.flatMap(({ $id = '' }) => (described[$id] === undefined ? [] : [[$id, described[$id]]]));
+  const whole = { ...document, paths, components: { ...document.components, schemas: Object.fromEntries(named) } };
+  await nextTurn();
+  finish(whole, routed, servers);
+  await nextTurn();
+  dropUnused(whole);
+  return whole;
+}
+
+/** The schemas that these refer to, directly or by others: the plugin copies every schema that it gets. */
+function findReferenced(roots: readonly object[], schemas: readonly NamedSchema[]): NamedSchema[] {
+  const found = new Set<NamedSchema>();
+  const visit = (schema: object) => {
+    const references = JSON.stringify(schema).matchAll(/"\$ref":"([^"#]+)#"/g);
+    const names = new Set(Array.from(references, ([, name]) => name));
+    for (const named of schemas) {
+      if (!names.has(named.$id) || found.has(named)) continue;
+      found.add(named);
+      visit(named);
+    }
+  };
+  for (const root of roots) visit(root);
+  return schemas.filter((schema) => found.has(schema));
 }
 
 /**
  * Registers operations in a second Fastify instance that does not listen: the plugin would cost 30 ms of CPU at every
  * start, and most servers are never asked for the document.
  */
-async function describePart(operations: readonly Operation[], schemas: readonly object[]): Promise<OpenApiDocument> {
+async function describePart(
+  operations: readonly Operation[],
+  schemas: readonly NamedSchema[],
+): Promise<OpenApiDocument> {
   const { default: swagger } = await import('@fastify/swagger');
   // Loading the plugin, registering the routes and making the document take a turn of the event loop each.
   await nextTurn();
@@ -114,7 +148,7 @@ async function describePart(operations: readonly Operation[], schemas: readonly 
 }
 
 /** Adds what the schemas cannot contain, because Ajv would refuse it. */
-function finish(document: OpenApiDocument, routed: readonly Operation[], servers: OpenApiServers): OpenApiDocument {
+function finish(document: OpenApiDocument, routed: readonly Operation[], servers: OpenApiServers): void {
   document.servers = [{ url: servers.publicUrl() }];
   const attachment = document.components?.schemas?.Attachment;
   if (attachment !== undefined) {
@@ -149,17 +183,14 @@ function finish(document: OpenApiDocument, routed: readonly Operation[], servers
     addExamples(document, operation);
     addEvents(document, operation);
   }
-  dropUnused(document);
-  return document;
 }
 
 /** Deletes schemas that no reference names: schemas that are nullable everywhere are copied, not referenced. */
 function dropUnused(document: OpenApiDocument): void {
   const schemas = document.components?.schemas ?? {};
-  const text = JSON.stringify(document);
-  for (const name of Object.keys(schemas)) {
-    if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
-  }
+  const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
+  const used = new Set([WebhookEvent.$id, ...Array.from(references, ([, name]) => name)]);
+  for (const name of Object.keys(schemas)) if (!used.has(name)) delete schemas[name];
 }
 
 function getDescription({ operationId, description, clientToken }: Operation): string | undefined {

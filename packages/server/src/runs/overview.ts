@@ -53,17 +53,17 @@ interface Failure {
  */
 export async function overview(source: UsageSource, { ownerId, only, seesKeys, hours }: OverviewQuery) {
   const { reads, takeTurn } = source;
-  const owned = await reads.all(integrationsOfOwner, { ownerId });
-  const shown = owned.filter((row) => only === null || only.includes(row.integration_id));
   const now = Date.now();
   const lengthMs = (hours ?? DEFAULT_HOURS) * HOUR_MS;
   const fromMs = Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS - lengthMs;
+  const sinceHour = (fromMs - lengthMs) / HOUR_MS;
+  const owned = await reads.all(integrationsOfOwner, { ownerId, sinceHour });
+  const shown = owned.filter((row) => only === null || only.includes(row.integration_id));
   const [current, before]: [UsageGroup[], UsageGroup[]] = [[], []];
   const failures = new Map<string, Failure>();
   const exhausted: { apiIntegrationId: string; consumerId: string }[] = [];
-  const disabled: { apiIntegrationId: string; endpointId: string; reason: string }[] = [];
   let activeRuns = 0;
-  for (const { integration_id: integrationId } of shown) {
+  for (const { integration_id: integrationId } of shown.filter(({ has_runs: hasRuns }) => hasRuns === 1)) {
     const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null };
     current.push(...(await addUpUsage(source, { ...range, fromMs, toMs: undefined }, ALL, SLICE_RUNS)));
     before.push(...(await addUpUsage(source, { ...range, fromMs: fromMs - lengthMs, toMs: fromMs }, ALL, SLICE_RUNS)));
@@ -74,14 +74,10 @@ export async function overview(source: UsageSource, { ownerId, only, seesKeys, h
     const recent = { integrationId, fromMs, limit: MAX_RECENT };
     for (const { consumer_id: consumerId } of await reads.query(exhaustedMembers({ ...recent, ...periodDays(now) })))
       exhausted.push({ apiIntegrationId: integrationId, consumerId });
-    for (const row of await reads.all(disabledEndpoints, { integrationId, limit: MAX_ITEMS }))
-      disabled.push({
-        apiIntegrationId: integrationId,
-        endpointId: row.endpoint_id,
-        reason: row.disabled_reason ?? '',
-      });
   }
+  using _turn = await takeTurn();
   const questions = only?.length === 0 ? [] : await reads.query(openQuestions(ownerId, only, MAX_QUESTIONS));
+  const disabled = only?.length === 0 ? [] : await reads.query(disabledEndpoints(ownerId, only, MAX_ITEMS));
   const keys = seesKeys
     ? await reads.all(expiringKeys, { ownerId, now, until: now + EXPIRES_WITHIN_MS, limit: MAX_ITEMS })
     : [];
@@ -104,7 +100,11 @@ export async function overview(source: UsageSource, { ownerId, only, seesKeys, h
       name: JSON.parse(key.name_json) as string,
       expiresAt: iso(key.expires_at ?? 0),
     })),
-    disabledWebhooks: disabled.slice(0, MAX_ITEMS),
+    disabledWebhooks: disabled.map((row) => ({
+      apiIntegrationId: row.integration_id,
+      endpointId: row.endpoint_id,
+      reason: row.disabled_reason ?? '',
+    })),
   };
 }
 

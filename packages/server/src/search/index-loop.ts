@@ -81,12 +81,16 @@ export class IndexLoop implements AsyncDisposable {
     this.#loop.wake();
   }
 
-  /** Adds everything that can be added now. */
+  /**
+   * Adds everything that has ended by now. What ends during the last transaction waits for the next period: a server under load
+   * would otherwise add few runs at a time, and write a row of `search_waiting` for each of them.
+   */
   async #look(): Promise<void> {
-    while (!this.#loop.isClosed) {
+    let isDone = false;
+    while (!isDone && !this.#loop.isClosed) {
       const state = await first(this.#store.reads.all(searchState, {}));
       if (state === undefined) await this.#begin();
-      else if ((await this.#addNew(state)) === 0 && !(await this.#walk(state))) return;
+      else isDone = (await this.#addNew(state)) && (await this.#walk(state));
     }
   }
 
@@ -96,29 +100,29 @@ export class IndexLoop implements AsyncDisposable {
     });
   }
 
-  /** Resolves to the number of turns that were added. */
-  async #addNew(state: State): Promise<number> {
+  /** Resolves to false if some are left to another transaction. */
+  async #addNew(state: State): Promise<boolean> {
     const found = await findNew(this.#store.reads, state.position);
-    if (found.ended.length + found.waiting.length + found.late.length === 0) return 0;
+    if (found.ended.length + found.waiting.length + found.late.length === 0) return true;
     return this.#transact(addNew);
   }
 
-  /** Adds turns that earlier versions made. Resolves to false after the last chat. */
+  /** Adds turns that earlier versions made. Resolves to true after the last chat. */
   async #walk({ rest }: State): Promise<boolean> {
-    if (rest === null) return false;
+    if (rest === null) return true;
     const beganAt = performance.now();
     await this.#transact(walkOn);
     await pause(Math.min(WALK_PAUSE * (performance.now() - beganAt), this.#periodMs));
-    return true;
+    return false;
   }
 
-  /** Does nothing if another node is adding turns. */
-  #transact(work: (adding: Adding) => Promise<number>): Promise<number> {
+  /** Does nothing if another node is adding turns. Resolves to true if nothing is left for this node. */
+  #transact(work: (adding: Adding) => Promise<boolean>): Promise<boolean> {
     const { kind } = this.#store;
     return this.#store.transact('search', async (tx) => {
       const isMine = kind === 'sqlite' || (await tx.all(lockSearchState, {})).length > 0;
       const endAt = performance.now() + WORK_MS;
-      return isMine ? work({ tx, kind, isOver: () => performance.now() >= endAt }) : 0;
+      return isMine ? work({ tx, kind, isOver: () => performance.now() >= endAt }) : true;
     });
   }
 
@@ -144,14 +148,14 @@ async function findNew(reads: Reads, position: string) {
   return { ended, waiting, late };
 }
 
-async function addNew(adding: Adding): Promise<number> {
+async function addNew(adding: Adding): Promise<boolean> {
   const { tx, kind } = adding;
   const state = await first(tx.all(searchState, {}));
-  if (state === undefined) return 0;
+  if (state === undefined) return true;
   const settled = await settledPosition(kind, tx);
   const { ended, waiting, late } = await findNew(tx, state.position);
   for (const { run_id: runId, chat_key: chatKey } of late) await tx.run(waitForRun, { runId, chatKey });
-  const { handled, added } = await addTurns(adding, ended);
+  const handled = await addTurns(adding, ended);
   // A request can bring its chat's first turns.
   const keys = toKeys(ended.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
   for (const { chat_key: chatKey } of await tx.all(importedChats, { keys }))
@@ -163,51 +167,48 @@ async function addNew(adding: Adding): Promise<number> {
     await tx.run(waitForOthers, { from: state.position, to: position });
     await tx.run(moveSearchPosition, { position });
   }
-  return added + (await addWaiting(adding, waiting));
+  return (await addWaiting(adding, waiting)) && isWhole && late.length < TURNS;
 }
 
-async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promise<number> {
+/** Resolves to false if some are left to another transaction. */
+async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promise<boolean> {
   const { tx } = adding;
   const runs = waiting.filter((row): row is Turn => row.run_id !== '');
-  const { handled, added } = await addTurns(adding, runs);
+  const handled = await addTurns(adding, runs);
   for (const { run_id: runId, chat_key: chatKey } of runs.slice(0, handled))
     await tx.run(endWaiting, { runId, chatKey });
-  let sum = added;
+  let isWhole = handled === runs.length && waiting.length < TURNS;
   for (const { chat_key: chatKey } of waiting.filter((row) => row.run_id === '')) {
-    if (adding.isOver()) break;
-    const chat = await addChats(adding, [chatKey]);
-    sum += chat.added;
-    if (chat.isWhole) await tx.run(endWaiting, { runId: '', chatKey });
+    const isAdded = !adding.isOver() && (await addChats(adding, [chatKey]));
+    if (isAdded) await tx.run(endWaiting, { runId: '', chatKey });
+    else isWhole = false;
   }
-  return sum;
+  return isWhole;
 }
 
-async function walkOn(adding: Adding): Promise<number> {
+/** Resolves to true after the last chat. */
+async function walkOn(adding: Adding): Promise<boolean> {
   const { tx } = adding;
   const rest = (await first(tx.all(searchState, {})))?.rest ?? null;
-  if (rest === null) return 0;
+  if (rest === null) return true;
   const chats = (await tx.all(chatsToVisit, { rest, limit: CHATS })).map(({ chat_key: chatKey }) => chatKey);
   const last = chats.at(-1) ?? null;
-  const { isWhole, added } = await addChats(adding, chats);
-  if (isWhole) await tx.run(moveSearchRest, { rest: last });
-  return added;
+  if (await addChats(adding, chats)) await tx.run(moveSearchRest, { rest: last });
+  return last === null;
 }
 
-/** Adds these chats' turns. `isWhole` is true if none is left. */
-async function addChats(adding: Adding, chats: readonly ChatKey[]) {
+/** Adds these chats' turns. Resolves to false if some are left. */
+async function addChats(adding: Adding, chats: readonly ChatKey[]): Promise<boolean> {
   const turns = await adding.tx.all(unindexedTurns, { keys: toKeys(chats), limit: TURNS });
-  const { handled, added } = await addTurns(adding, turns);
-  return { added, isWhole: handled === turns.length && handled < TURNS };
+  const handled = await addTurns(adding, turns);
+  return handled === turns.length && handled < TURNS;
 }
 
 const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((chat) => ({ chat })));
 
-/**
- * Adds turns to the index. `handled`: how many, at least some. The others are left to a later transaction. `added` is less if a
- * chat was deleted concurrently.
- */
-async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]) {
-  let [handled, added] = [0, 0];
+/** Adds turns to the index. Resolves to how many it has looked at, at least some. The others are left to a later transaction. */
+async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]): Promise<number> {
+  let handled = 0;
   while (handled < turns.length && !(handled > 0 && isOver())) {
     const part = turns.slice(handled, handled + TOGETHER);
     const keys = toKeys(part.map(({ chat_key: chatKey }) => chatKey));
@@ -219,9 +220,8 @@ async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]) {
     }));
     if (docs.length > 0) await tx.run(INSERT_DOCS[kind], { docs: jsonRows(docs) });
     handled += part.length;
-    added += docs.length;
   }
-  return { handled, added };
+  return handled;
 }
 
 /**

@@ -5,13 +5,24 @@ import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
 
-export const integrationsOfOwner = statement('integrations of owner', (db, p: { ownerId: OwnerId }) =>
-  db
-    .selectFrom('integrations')
-    .select(['integration_id', 'agency'])
-    .where('owner_id', '=', p.ownerId)
-    .where('deleted_at', 'is', null)
-    .orderBy('created_at', 'desc'),
+const anyRow = (table: string, condition = sql``) =>
+  sql`exists (select 1 from ${sql.table(table)} r where r.integration_id = integrations.integration_id ${condition})`;
+
+/** An owner's integrations. `has_runs` is 1 if one was admitted since the hour, or is not part of the rollups. */
+export const integrationsOfOwner = statement(
+  'integrations of owner',
+  (db, p: { ownerId: OwnerId; sinceHour: number }) =>
+    db
+      .selectFrom('integrations')
+      .select([
+        'integration_id',
+        'agency',
+        sql<number>`case when ${anyRow('usage_hours', sql`and r.hour >= ${p.sinceHour}`)} or ${anyRow('active_runs')}
+          or ${anyRow('uncounted_runs')} then 1 else 0 end`.as('has_runs'),
+      ])
+      .where('owner_id', '=', p.ownerId)
+      .where('deleted_at', 'is', null)
+      .orderBy('created_at', 'desc'),
 );
 
 export interface NewestRuns {
@@ -86,14 +97,15 @@ export const expiringKeys = statement(
 );
 
 /** The endpoints that were disabled because posts failed. */
-export const disabledEndpoints = statement(
-  'disabled webhook endpoints',
-  (db, p: { integrationId: IntegrationId; limit: number }) =>
+export const disabledEndpoints =
+  (ownerId: OwnerId, integrationIds: readonly IntegrationId[] | null, limit: number) => (db: Kysely<Schema>) =>
     db
-      .selectFrom('webhook_endpoints')
-      .select(['endpoint_id', 'disabled_reason'])
-      .where('integration_id', '=', p.integrationId)
-      .where('disabled_reason', 'is not', null)
-      .orderBy('created_at', 'desc')
-      .limit(p.limit),
-);
+      .selectFrom('integrations as i')
+      .innerJoin('webhook_endpoints as e', 'e.integration_id', 'i.integration_id')
+      .select(['e.integration_id', 'e.endpoint_id', 'e.disabled_reason'])
+      .where('i.owner_id', '=', ownerId)
+      .where('i.deleted_at', 'is', null)
+      .where('e.disabled_reason', 'is not', null)
+      .$if(integrationIds !== null, (query) => query.where('i.integration_id', 'in', integrationIds ?? []))
+      .orderBy('e.created_at', 'desc')
+      .limit(limit);
