@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Sweep } from '@runwire/lib/sweep.ts';
 import type { IntegrationId } from '../domain/ids.ts';
 import { type ModelUsage, usageFromRow } from '../domain/model/usage.ts';
-import { addMeasuresJson } from '../domain/run/measures.ts';
+import { joinMeasuresJson } from '../domain/run/measures.ts';
 import type { RunEndStatus } from '../domain/run/run-state.ts';
 import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { type MemberDay, raiseMemberDay, raiseUsageHour } from '../store/queries/rollups.ts';
@@ -128,7 +128,7 @@ function addDays(a: MemberDay, b: Omit<MemberDay, keyof typeof NO_CHARGE>): Memb
     chargedTokens: a.chargedTokens + b.chargedTokens,
     chargedCredits: a.chargedCredits + b.chargedCredits,
     newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
-    measuresJson: addMeasuresJson(a.measuresJson, b.measuresJson),
+    measuresJson: joinMeasuresJson(a.measuresJson, b.measuresJson),
   };
 }
 

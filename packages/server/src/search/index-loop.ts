@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import { type ChatKey, firstRunId } from '../domain/ids.ts';
+import { indexedText } from '../domain/search/words.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import {
   beginSearchState,
@@ -22,7 +23,7 @@ import {
   type WaitingRow,
   waitForChat,
   waitForOthers,
-  waitForRun,
+  waitForRuns,
 } from '../store/queries/search-index.ts';
 import { first, type Reads, type Store, type StoreKind, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -38,7 +39,7 @@ export interface IndexLoopDeps {
 const TURNS = 64;
 const CHATS = 64;
 /** Turns that are read and added together. A turn has at most a few thousand words. */
-const TOGETHER = 16;
+const TOGETHER = 32;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
 /** The walk rests four times as long as it works. */
@@ -154,7 +155,7 @@ async function addNew(adding: Adding): Promise<boolean> {
   if (state === undefined) return true;
   const settled = await settledPosition(kind, tx);
   const { ended, waiting, late } = await findNew(tx, state.position);
-  for (const { run_id: runId, chat_key: chatKey } of late) await tx.run(waitForRun, { runId, chatKey });
+  if (late.length > 0) await tx.run(waitForRuns, { turns: toTurns(late) });
   const handled = await addTurns(adding, ended);
   // A request can bring its chat's first turns.
   const keys = toKeys(ended.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
@@ -175,12 +176,11 @@ async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promi
   const { tx } = adding;
   const runs = waiting.filter((row): row is Turn => row.run_id !== '');
   const handled = await addTurns(adding, runs);
-  for (const { run_id: runId, chat_key: chatKey } of runs.slice(0, handled))
-    await tx.run(endWaiting, { runId, chatKey });
+  if (handled > 0) await tx.run(endWaiting, { turns: toTurns(runs.slice(0, handled)) });
   let isWhole = handled === runs.length && waiting.length < TURNS;
   for (const { chat_key: chatKey } of waiting.filter((row) => row.run_id === '')) {
     const isAdded = !adding.isOver() && (await addChats(adding, [chatKey]));
-    if (isAdded) await tx.run(endWaiting, { runId: '', chatKey });
+    if (isAdded) await tx.run(endWaiting, { turns: toTurns([{ run_id: '', chat_key: chatKey }]) });
     else isWhole = false;
   }
   return isWhole;
@@ -204,6 +204,9 @@ async function addChats(adding: Adding, chats: readonly ChatKey[]): Promise<bool
   return handled === turns.length && handled < TURNS;
 }
 
+const toTurns = (turns: readonly WaitingRow[]) =>
+  jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat })));
+
 const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((chat) => ({ chat })));
 
 /** Adds turns to the index. Resolves to how many it has looked at, at least some. The others are left to a later transaction. */
@@ -213,10 +216,10 @@ async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]): P
     const part = turns.slice(handled, handled + TOGETHER);
     const keys = toKeys(part.map(({ chat_key: chatKey }) => chatKey));
     await tx.all(keepChats, { keys });
-    const docs = (await readTurnWords(tx, part)).map(({ turn, words }) => ({
+    const docs = (await readTurnWords(tx, part)).map(({ turn, integrationId, words }) => ({
       run: turn.run_id,
       chat: turn.chat_key,
-      words: [...words].join(' '),
+      words: indexedText(integrationId, words),
     }));
     if (docs.length > 0) await tx.run(INSERT_DOCS[kind], { docs: jsonRows(docs) });
     handled += part.length;

@@ -1,11 +1,13 @@
+import type { IntegrationId } from '../domain/ids.ts';
 import { parseJsonStart } from '../domain/json-start.ts';
-import { indexedWords, wordScope } from '../domain/search/words.ts';
+import { distinctWords } from '../domain/search/words.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { type Turn, type TurnRecord, type TurnTexts, turnRecords, turnTexts } from '../store/queries/search-index.ts';
 import type { Reads } from '../store/store.ts';
 
 export interface TurnWords {
   readonly turn: Turn;
+  readonly integrationId: IntegrationId;
   readonly words: ReadonlySet<string>;
 }
 
@@ -19,8 +21,7 @@ export async function readTurnWords(reads: Reads, turns: readonly Turn[]): Promi
     const { message_json: message, integration_id: integrationId } = row;
     if (message === null || integrationId === null) return [];
     const more = byTurn.get(row.run_id)?.flatMap(recordTexts) ?? [];
-    const scope = wordScope(integrationId);
-    return [{ turn: row, words: indexedWords(scope, [...listTexts(row), ...more]) }];
+    return [{ turn: row, integrationId, words: distinctWords([...listTexts(row), ...more]) }];
   });
 }
 

@@ -53,12 +53,18 @@ export const wordScope = (integrationId: IntegrationId): string =>
     .slice(-SCOPE_CHARACTERS)
     .padStart(SCOPE_CHARACTERS, '0');
 
-/** Returns all words in these texts, each once. */
-export function indexedWords(scope: string, texts: readonly string[]): Set<string> {
+/** Returns all words in these texts, each once, without a scope. */
+export function distinctWords(texts: readonly string[]): Set<string> {
   const words = new Set<string>();
-  for (const text of texts) for (const word of listWords(text)) words.add(scope + word);
+  for (const text of texts) for (const word of listWords(text)) words.add(word);
   return words;
 }
+
+/** The words as the index has them, with spaces between them. */
+export const indexedText = (integrationId: IntegrationId, words: ReadonlySet<string>): string => {
+  const scope = wordScope(integrationId);
+  return words.size === 0 ? '' : scope + [...words].join(` ${scope}`);
+};
 
 /** Throws a `Refusal` if the text has no word. */
 export function soughtWords(integrationId: IntegrationId, text: string): SoughtWords {
@@ -75,8 +81,9 @@ export function soughtWords(integrationId: IntegrationId, text: string): SoughtW
   return [...whole, { text: scope + last, isPrefix: true }];
 }
 
-/** Returns which words occur. */
+/** Returns which words occur among words of the same integration. */
 export const occurringWords = (sought: SoughtWords, words: ReadonlySet<string>): boolean[] =>
-  sought.map(
-    ({ text, isPrefix }) => words.has(text) || (isPrefix && words.values().some((word) => word.startsWith(text))),
-  );
+  sought.map(({ text, isPrefix }) => {
+    const plain = text.slice(SCOPE_CHARACTERS);
+    return words.has(plain) || (isPrefix && words.values().some((word) => word.startsWith(plain)));
+  });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IntegrationId } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/model/usage.ts';
-import { addMeasuresJson } from '../../domain/run/measures.ts';
+import { joinMeasuresJson } from '../../domain/run/measures.ts';
 import type { RunEndStatus } from '../../domain/run/run-state.ts';
 import { statement } from '../statement.ts';
 import { DAY_ORDER, HOUR_ORDER } from './locks.ts';
@@ -30,7 +30,7 @@ export interface HourAmounts extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
-  /** `Measures`. */
+  /** `Measures`, several with commas between them. */
   readonly measuresJson: string;
 }
 
@@ -50,7 +50,7 @@ const addHours = (a: UsageHour, b: UsageHour): UsageHour => ({
   chargedTokens: a.chargedTokens + b.chargedTokens,
   chargedCredits: a.chargedCredits + b.chargedCredits,
   newestRunId: a.newestRunId > b.newestRunId ? a.newestRunId : b.newestRunId,
-  measuresJson: addMeasuresJson(a.measuresJson, b.measuresJson),
+  measuresJson: joinMeasuresJson(a.measuresJson, b.measuresJson),
 });
 
 const added = (table: string, columns: readonly string[]) =>
@@ -143,7 +143,7 @@ export interface MemberDay extends Usage {
   readonly chargedTokens: number;
   readonly chargedCredits: number;
   readonly newestRunId: string;
-  /** `Measures`. */
+  /** `Measures`, several with commas between them. */
   readonly measuresJson: string;
 }
 

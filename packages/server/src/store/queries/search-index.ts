@@ -102,11 +102,14 @@ export const dueWaiting = statement('due waiting', (db, p: { now: number; limit:
 
 export type WaitingRow = RowOf<typeof dueWaiting>;
 
-export const waitForRun = statement('wait for run', (db, p: { runId: RunId; chatKey: ChatKey }) =>
-  db
-    .insertInto('search_waiting')
-    .values({ chat_key: p.chatKey, run_id: p.runId, due_at: 0 })
-    .onConflict((c) => c.doNothing()),
+/** `turns`: `{run, chat}`. */
+export const waitForRuns = statement('wait for runs', (db, p: { turns: JsonRows }) =>
+  raw<never>(
+    db,
+    sql<never>`insert into search_waiting (chat_key, run_id, due_at)
+      select j.value ->> 'chat', j.value ->> 'run', 0 from json_each(${p.turns}) as j where true
+      on conflict do nothing`,
+  ),
 );
 
 /** The chat's turns that are not in the index are added at this time. */
@@ -128,8 +131,13 @@ export const waitForOthers = statement('wait for others', (db, p: { from: string
   ),
 );
 
-export const endWaiting = statement('end waiting', (db, p: { runId: string; chatKey: ChatKey }) =>
-  db.deleteFrom('search_waiting').where('chat_key', '=', p.chatKey).where('run_id', '=', soughtId<RunId>(p.runId)),
+/** `turns`: `{run, chat}`. */
+export const endWaiting = statement('end waiting', (db, p: { turns: JsonRows }) =>
+  raw<never>(
+    db,
+    sql<never>`delete from search_waiting where (chat_key, run_id) in
+      (select j.value ->> 'chat', j.value ->> 'run' from json_each(${p.turns}) as j)`,
+  ),
 );
 
 /** The walk's next chats, newest first. */
