@@ -4,12 +4,12 @@ import { mayCall } from '../ui/may.tsx';
 import { AGENTS, INTEGRATION_PAGES, ORGANISATION, WORK } from './menu-pages.ts';
 import { meQuery } from './queries.ts';
 
-type Guarded = Pick<(typeof ORGANISATION)[number], 'call' | 'isForAdministrators'>;
+type PageGuard = Pick<(typeof ORGANISATION)[number], 'call' | 'isForAdministrators'>;
 
 /** True if the page has something to show to the person. */
 export const isInMenu =
   (me: Me | undefined) =>
-  ({ call, isForAdministrators }: Guarded): boolean =>
+  ({ call, isForAdministrators }: PageGuard): boolean =>
     (call === undefined || mayCall(me, call)) && (isForAdministrators !== true || me?.administrator === true);
 
 /** The pages that the person can open. */

@@ -7,7 +7,7 @@ export interface RecentPage {
   readonly title: string;
 }
 
-/** Of this tab only: titles have names of people and chats, which must not stay on the disk of a shared computer. */
+/** In the storage of the tab: titles have names of people and chats, which must not stay on the disk of a shared computer. */
 const KEY = 'runwire recent pages';
 const MAX_PAGES = 12;
 /** Pages of people who are not signed in. */

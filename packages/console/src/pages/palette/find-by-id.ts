@@ -4,12 +4,12 @@ import { api } from '../../app/api.ts';
 
 export type Navigate = ReturnType<typeof useNavigate>;
 
-interface Found {
+interface FoundRecord {
   readonly open: (navigate: Navigate) => Promise<void>;
 }
 
 /** What an integration has by this id. Null if it has nothing. */
-type Look = (integration: string, id: string, signal: AbortSignal) => Promise<Found | null>;
+type Look = (integration: string, id: string, signal: AbortSignal) => Promise<FoundRecord | null>;
 
 const run: Look = async (apiIntegrationId, runId, signal) => {
   await api().runs.get({ apiIntegrationId, runId }, { signal });
@@ -62,7 +62,7 @@ const listLooks = (id: string): readonly Look[] => {
   return BY_PREFIX[prefix ?? ''] ?? CHOSEN_BY_CALLERS;
 };
 
-/** True if the id can only be one that the server made. */
+/** True if the server made the id, unless the caller imitated it. */
 export const hasKnownPrefix = (text: string): boolean => Object.keys(BY_PREFIX).some((known) => text.startsWith(known));
 
 /** Ids that the integration refuses, or does not have, are answered with 4xx. */
@@ -74,7 +74,7 @@ export async function findById(
   id: string,
   integrations: readonly string[],
   signal: AbortSignal,
-): Promise<Found | null> {
+): Promise<FoundRecord | null> {
   for (const integration of integrations) {
     const looks = listLooks(id).map((look) =>
       look(integration, id, signal).catch((error: unknown) => {

@@ -1,1 +1,0 @@
-import{Z as e}from"./libraries-poTPFK3y.js";import{nt as t}from"./shared-gBBKrYDG.js";var n=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,r=e(),i=({status:e,pending:n})=>(0,r.jsx)(t,{status:n.length>0?`waiting`:e});export{n,i as t};
