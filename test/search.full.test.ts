@@ -20,6 +20,8 @@ const PATH = `/v2/integrations/${PAST}`;
 const FRESH = 'fresh';
 const SHORT: HistorySizes = { runs: 8_000, chats: 2_000, members: 800, days: 90 };
 const MAX_FIRST_PAGE_MS = 300;
+/** The loop adds a run within 2 s. Three times as long, because other work can delay it here. */
+const MAX_INDEXED_MS = 6000;
 const BUILD_MS = 3_600_000;
 const REPEATS = 5;
 const SCANNED_ROWS = 20_000;
@@ -87,7 +89,7 @@ class Stage {
   readonly rig: Rig;
   readonly sizes: HistorySizes;
   readonly times: number[] = [];
-  readonly sums = { runs: 0, searches: 0, found: 0, erased: 0 };
+  readonly sums = { runs: 0, searches: 0, found: 0, erased: 0, indexedMs: 0 };
 
   constructor(rig: Rig, sizes: HistorySizes) {
     this.rig = rig;
@@ -225,7 +227,10 @@ class Stage {
       const rows = await this.ask(`select run_id from search_docs where cast(words as text) like '%plantedwombat%'`);
       return rows.length;
     };
+    const endedAt = performance.now();
     await until('the run is in the index', async () => (await inIndex()) === 1, { limitMs: 60_000, pauseMs: 20 });
+    this.sums.indexedMs = Math.round(performance.now() - endedAt);
+    expectAtMost('ms until a run is in the index', this.sums.indexedMs, MAX_INDEXED_MS);
     expectEqual('runs before the erasure', (await this.search(server, 'runs', q)).found, [runId]);
     expectEqual('status of the erasure', (await server.api.delete(`${member}?erase=true`)).status, 202);
     const isErased = async () => (await server.api.get(`${member}/erasure`)).body.status === 'erased';
@@ -289,11 +294,13 @@ async function proveOn(nodes: number | null, sizes: HistorySizes) {
   const scanned = await stage.scan(runs, chats);
   const ofMember = { q: 'noon', filters: '&consumerId=member-2' };
   const scannedOfMember = await stage.scan([ofMember], [], `r.consumer_id = 'member-2'`);
+  // Loops of several nodes do no work twice.
   const builder = await stage.start(BUSY);
+  const others = nodes === null ? [] : [await stage.start(BUSY)];
   // During the walk too, nothing is missing.
   await stage.compare(builder, 'runs', ofMember, scannedOfMember(ofMember));
   await stage.build();
-  await stage.stop(builder);
+  for (const one of [builder, ...others]) await stage.stop(one);
   stage.times.length = 0;
   const server = await stage.start(LIMITS);
   for (const query of runs) await stage.compare(server, 'runs', query, scanned(query));

@@ -30,12 +30,13 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/chats`);
       await chatLink(page, seed.chats.completed).getByText('Hello, I have a question (completed).').waitFor();
       await visit.checkPage('chats');
-      await page.getByLabel('Member').fill('user-02');
+      const search = page.getByRole('combobox', { name: 'Search' });
+      await search.fill('member:user-02 ');
       await chatLink(page, seed.chats.completed).waitFor({ state: 'hidden' });
       await chatLink(page, seed.chats.thinking).waitFor();
       expectEqual('the filter in the address', new URL(page.url()).search, '?member=user-02');
       await visit.checkPage('chats-of-member');
-      await page.getByLabel('Member').fill('user-30');
+      await search.fill('nobody wrote this');
       await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
       await visit.checkPage('chats-not-found');
       await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -43,12 +44,25 @@ export const chatVisits: readonly ConsoleVisit[] = [
       expectEqual('filters in the address', new URL(page.url()).search, '');
       const asking = page.getByRole('row').filter({ hasText: seed.chats.asking });
       await asking.getByText('waiting', { exact: true }).waitFor();
-      await page.getByLabel('Status').selectOption('running');
+      await search.fill('status:running ');
       await asking.waitFor({ state: 'hidden' });
-      await page.getByLabel('Status').selectOption('');
-      await page.getByLabel('Updated after').fill('2100-01-01T00:00');
+      await search.fill('status:waiting ');
+      await asking.waitFor();
+      await search.press('Backspace');
+      await page.getByLabel('Sort by').selectOption('Creation');
+      expectEqual('order in the address', new URL(page.url()).search, '?sort=created');
+      await page.getByLabel('Time', { exact: true }).selectOption('Own range…');
+      await page.getByLabel('From', { exact: true }).fill('2100-01-01T00:00');
       await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
-      expectEqual('time in the address', new URL(page.url()).searchParams.get('updatedAfter')?.slice(0, 4), '2100');
+      expectEqual('time in the address', new URL(page.url()).searchParams.get('from')?.slice(0, 4), '2100');
+      if (visit.width >= 1280) {
+        await visit.open(`integrations/${integration}/chats?peek=${seed.chats.failed}`);
+        const side = page.getByRole('region', { name: 'Side panel' });
+        await side.getByText('fail please').waitFor();
+        await visit.checkPage('chats-side');
+        await side.getByRole('link', { name: 'Open the chat' }).click();
+        await page.getByText('The provider answered 503: overloaded.').waitFor();
+      }
       await visit.open(`integrations/${seed.otherIntegration}/chats`);
       await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
       await visit.checkPage('chats-empty');

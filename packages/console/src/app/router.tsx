@@ -91,7 +91,7 @@ const playground = createRoute({
 const chats = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/chats',
-  validateSearch: searchFields('member', 'status', 'updatedAfter'),
+  validateSearch: searchFields('member', 'status', 'q', 'last', 'from', 'sort', 'peek'),
   component: lazyPage(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
 });
 
@@ -104,7 +104,7 @@ const chat = createRoute({
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs',
-  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'from', 'to'),
+  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'q', 'last', 'from', 'to', 'peek'),
   component: lazyPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 });
 

@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { EditPersonDialog } from './edit-person-dialog.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { InvitedDialog } from './invited-dialog.tsx';
+import { SetUpLinkDialog } from './set-up-link-dialog.tsx';
 
 type OpenDialog =
   | { readonly kind: 'invited'; readonly person: CreatedPerson }
@@ -109,7 +109,7 @@ export function PeoplePage() {
           }}
         />
       )}
-      {dialog?.kind === 'invited' && <InvitedDialog person={dialog.person} onClose={close} />}
+      {dialog?.kind === 'invited' && <SetUpLinkDialog {...dialog.person} onClose={close} />}
       {dialog?.kind === 'edit' && (
         <EditPersonDialog
           person={dialog.person}
