@@ -148,7 +148,8 @@ export const AgencyDefinition = named(
             name: text('Name of the agent.'),
             instructions: nullable(text('The own instructions of the agent. Null if a function writes them.')),
             tools: Type.Array(shownTool, {
-              description: 'Its tools, besides flows. This node lists the tools of the MCP servers that it has connected.',
+              description:
+                'Its tools, besides flows. This node lists the tools of the MCP servers that it has connected.',
             }),
             output: nullable(
               freeObject({ description: 'JSON Schema of its answer. Null if its answers are free text.' }),

@@ -1,1 +1,0 @@
-import{Z as e}from"./libraries-poTPFK3y.js";import{rt as t}from"./shared-DXXWR7Tm.js";var n=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,r=e(),i=({status:e,pending:n})=>(0,r.jsx)(t,{status:n.length>0?`waiting`:e});export{n,i as t};
