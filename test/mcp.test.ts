@@ -46,7 +46,7 @@ test('an agent calls the tools of a stdio server that the agency names', async (
   assert.match(metrics, /^runwire_mcp_connected\{agency="mine",server="every"\} 1$/m);
 });
 
-test('the last line of stderr is shown to the administrator alone, without secrets', async (t) => {
+test('stderr is shown to the administrator alone, and without secrets', async (t) => {
   cites(t, 'agents-13-last-output');
   const program = scripted().replace('command: ', '').replace(', args: [', ' ').replace(']', '');
   const script = JSON.stringify(`echo Loaded with $TOKEN >&2; exec ${program.replaceAll('"', "'")}`);

@@ -137,7 +137,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
         .getByLabel('Metadata')
         .fill(JSON.stringify({ text: 'x'.repeat(20_000) }));
       await visit.expectRefusal(400, () => register(page));
-      await alert(page, '`metadata`');
+      await alert(page, /^metadata/);
       await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Discard changes' }).click();
       await dialog(page).waitFor({ state: 'hidden' });
