@@ -205,7 +205,7 @@ export const memberVisits: readonly ConsoleVisit[] = [
       await dialog(page).getByLabel('Metadata').fill('{"plan": "Team"}');
       await dialog(page).getByRole('button', { name: 'Save' }).click();
       await title(page, 'Changed');
-      await page.getByText('"plan": "Team"').waitFor();
+      await page.getByText('"Team"').waitFor();
       await button(page, 'Deactivate').click();
       await visit.checkPage('member-deactivate');
       await dialog(page).getByRole('button', { name: 'Deactivate' }).click();

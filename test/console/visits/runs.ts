@@ -1,6 +1,7 @@
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { copied } from './copied.ts';
 import { shown } from './table-cell.ts';
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
@@ -53,13 +54,6 @@ async function checkFigures({ page, api, integration }: VisitContext, runId: str
   const { body: usage } = await api.get(`/v2/integrations/${integration}/usage?${query}`);
   const [{ charged }] = usage.items;
   await fact(page, `${shown(charged.amount)} ${charged.unit}`);
-}
-
-async function copied(page: Page, label: string): Promise<string> {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click();
-  await page.getByRole('button', { name: `Copied ${label}`, exact: true }).waitFor();
-  return String(await page.evaluate('navigator.clipboard.readText()'));
 }
 
 /** The chosen event is shown with indented data, and copied as the server sends it. */

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { formatBytes } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { Badge } from '../../ui/feedback.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { useChanges } from './changes.ts';
@@ -103,14 +103,14 @@ function Call({ part }: { readonly part: CallPart }) {
     );
   return (
     <Folded title={title} state={<CallState part={part} />}>
-      {part.arguments !== '' && <LongCode code={indented(part.arguments)} label={`arguments of ${name}`} />}
+      {part.arguments !== '' && <LongCode code={part.arguments} label={`arguments of ${name}`} />}
       {part.output !== null && <LongCode code={part.output} label={`output of ${name}`} />}
     </Folded>
   );
 }
 
 export function LongCode({ code, label }: { readonly code: string; readonly label: string }) {
-  return <LongText text={code}>{(shown) => <CodeBlock code={shown} label={label} isRepeated />}</LongText>;
+  return <LongText text={code}>{(shown) => <JsonView text={shown} label={label} isRepeated />}</LongText>;
 }
 
 interface DelegationArguments {
@@ -144,8 +144,3 @@ function parsed(text: string): unknown {
     return null;
   }
 }
-
-const indented = (text: string) => {
-  const value = parsed(text);
-  return value === null ? text : JSON.stringify(value, null, 2);
-};

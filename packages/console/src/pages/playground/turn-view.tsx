@@ -1,7 +1,7 @@
 import { type Answer, DetachedError, type RunListItem } from '@runwire/client';
 import { memo } from 'react';
 import { formatCount, formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { RunError } from '../../ui/run-error.tsx';
@@ -115,7 +115,7 @@ function LiveAnswer({ live, run, turn, onAnswer, actions }: LiveAnswerProps) {
       {result?.error != null && (
         <RunError error={result.error} {...(actions !== null && { onAgain: () => actions.onAgain(turn) })} />
       )}
-      {result?.output != null && <CodeBlock code={formatJson(result.output)} label="structured output" isRepeated />}
+      {result?.output != null && <JsonView text={formatJson(result.output)} label="structured output" isRepeated />}
       {isAsking && <Questions questions={result.pending} onAnswer={onAnswer} />}
       {result !== null && runId !== null && (
         <Figures

@@ -24,6 +24,8 @@ function getText({ messagePreview, chatDeleted }: RunListItem): string {
   return messagePreview || 'Message without text';
 }
 
+const getResult = ({ error, answerPreview }: RunListItem): string => error?.message ?? answerPreview ?? '';
+
 /** The agents that spoke, in their order; at first the agent that the run was started at. */
 const getAgents = ({ agent, agents }: RunListItem): string =>
   shorten(agents === null || agents.length === 0 ? agent : agents.join(', '));
@@ -52,9 +54,10 @@ const columns = (integration: string): readonly Column<RunListItem>[] => [
         detail={
           <>
             <span className="only-narrow">
-              {getAgents(run)} · <MemberName integration={integration} consumerId={run.consumerId} /> ·{' '}
+              {getAgents(run)} · <MemberName integration={integration} consumerId={run.consumerId} />
+              {getResult(run) !== '' && ' · '}
             </span>
-            <span title={run.error?.message}>{run.error?.message ?? run.answerPreview}</span>
+            <span title={run.error?.message}>{getResult(run)}</span>
           </>
         }
         isError={run.error !== null}

@@ -2,11 +2,11 @@ import type { WebhookDeliveryWithBody } from '@runwire/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { api } from '../../app/api.ts';
-import { formatJsonText, formatNumber } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { formatNumber } from '../../lib/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -78,12 +78,12 @@ function DeliveryView({ ids, delivery }: DeliveryViewProps) {
           {answer === null || answer === '' ? (
             <p className="muted">{answer === null ? 'There was no answer.' : 'The answer was empty.'}</p>
           ) : (
-            <CodeBlock code={formatJsonText(answer)} copied={answer} label="answer" />
+            <JsonView text={answer} copied={answer} label="answer" />
           )}
         </section>
         <section className="stack-tight">
           <h2>Body</h2>
-          <CodeBlock code={formatJsonText(body)} copied={body} label="body" />
+          <JsonView text={body} copied={body} label="body" />
         </section>
       </div>
     </Page>
