@@ -65,6 +65,7 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
       waitForEnd: allRows(files, 'items'),
     },
     {
+      // Each turn is a message and its answer.
       name: 'messages',
       rows: 'ol[aria-label="Messages"] > li',
       request: '/messages?',
@@ -73,7 +74,11 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
         await choose(page, 'Chats');
         await page.getByRole('row').filter({ hasText: 'long-chat' }).getByRole('link').first().click();
       },
-      waitForEnd: (page) => page.locator(`li[aria-setsize="${messages}"]`).first().waitFor(),
+      waitForEnd: (page) =>
+        page
+          .locator(`li[aria-setsize="${messages / 2}"]`)
+          .first()
+          .waitFor(),
     },
     {
       name: 'events',
