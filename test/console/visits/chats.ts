@@ -13,6 +13,9 @@ const chatLink = (page: Page, chat: string) =>
     .getByRole('link')
     .first();
 
+/** The calls of a transcript, each with what it got and returned. */
+const listCalls = (page: Page) => page.getByRole('article', { name: 'Answer' }).getByRole('group');
+
 /** A chat of the first member with one answer. */
 async function newChat({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
   const chatId = unique(name).replaceAll(' ', '-');
@@ -81,11 +84,14 @@ export const chatVisits: readonly ConsoleVisit[] = [
       const query = new URL(next ?? '', page.url()).searchParams;
       expectEqual('chat for the playground', query.get('chat'), seed.chats.completed);
       expectEqual('member for the playground', query.get('member'), seed.members[0]);
-      await page.getByRole('link', { name: 'Run', exact: true }).last().click();
+      await page.getByRole('link', { name: 'Open the run' }).last().click();
       await heading(page, 'Run of Triage');
       await visit.open(`integrations/${integration}/chats/${seed.chats.tool}`);
-      const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').filter({ hasText: 'find_order' });
+      const call = listCalls(page).filter({ hasText: 'find_order' });
       await call.getByText('completed', { exact: true }).waitFor();
+      await call.getByText('Tool find_order').click();
+      await call.getByRole('group', { name: 'arguments of find_order' }).getByText('A-1001').waitFor();
+      await call.getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
       await visit.checkPage('chat-calls');
       await call.getByRole('link', { name: /^Step \d+$/ }).click();
       await page.getByRole('region', { name: 'input' }).getByText('A-1001').waitFor();
@@ -102,11 +108,18 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/chats/${seed.chats.cancelled}`);
       await page.getByText('cancelled', { exact: true }).waitFor();
       await visit.checkPage('chat-cancelled');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.brokenTool}`);
+      const isFailed = listCalls(page).filter({ hasText: 'list_parcels' }).getByText('failed', { exact: true });
+      await isFailed.and(page.locator('.badge-bad')).waitFor();
+      await visit.open(`integrations/${integration}/chats/${seed.chats.team}`);
+      await page.getByRole('heading', { name: 'Billing', exact: true }).waitFor();
+      await visit.checkPage('chat-team');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.thinking}`);
+      await page.getByText('Reasoning').click();
+      await page.getByText('Then I look at its parcels.').waitFor();
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
-      const calls = page.getByRole('list', { name: 'Calls' });
-      await calls.getByRole('listitem').filter({ hasText: 'refund' }).getByText('waiting', { exact: true }).waitFor();
-      await page.getByText('The run ended with a question.').waitFor();
+      await listCalls(page).filter({ hasText: 'refund' }).getByText('waiting', { exact: true }).waitFor();
       await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
       await visit.checkPage('chat-asking');
@@ -157,6 +170,23 @@ export const chatVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'chat-forked-from-a-deleted-one',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      const path = `/v2/integrations/${integration}/chats/${await newChat(visit, 'forked')}`;
+      const { body: fork } = await api.post(`${path}/fork`, {});
+      await visit.open(`integrations/${integration}/chats/${fork.chatId}`);
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await api.delete(path);
+      await visit.expectRefusal(404, async () => {
+        await page.reload();
+        await page.getByText('What the agents did was deleted').waitFor();
+      });
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await visit.checkPage('chat-without-events');
+    },
+  },
+  {
     name: 'chat-with-active-run',
     async run(visit) {
       const { page, api, rig, integration, seed } = visit;
@@ -165,7 +195,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       const reader = await api.complete({ ...ids, chatId, message: 'hold on' });
       await within('text of the run', WAIT_MS, reader.untilText('while'));
       await visit.open(`integrations/${integration}/chats/${chatId}`);
-      await page.getByText('A run is active.').waitFor();
+      await page.getByText('This takes a while.').waitFor();
       await visit.checkPage('chat-running');
       await rig.model.release();
       await page.getByText('This takes a while. That is all.').waitFor();

@@ -84,7 +84,7 @@ const integration = createRoute({
 const playground = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/playground',
-  validateSearch: searchFields('chat', 'member', 'agent', 'run'),
+  validateSearch: searchFields('chat', 'member', 'agent', 'run', 'with', 'other'),
   component: lazyPage(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 });
 

@@ -10,7 +10,7 @@ import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
 import { chatQuery } from './chat-queries.ts';
 import { ChatState } from './chat-state.tsx';
-import { Transcript } from './transcript.tsx';
+import { ChatTurns } from './chat-turns.tsx';
 import './chats.css';
 
 export function ChatPage() {
@@ -47,7 +47,7 @@ export function ChatPage() {
       actions={<ChatActions chat={chat} />}
     >
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <Transcript key={chatId} chat={chat} />
+      <ChatTurns key={chatId} chat={chat} />
     </Page>
   );
 }

@@ -1,4 +1,9 @@
-import { literal, type SnippetInput, singleQuoted } from './snippets.ts';
+import { literal, type SnippetTarget, singleQuoted } from './snippets.ts';
+
+interface CompatibleInput extends SnippetTarget {
+  /** The member that every request must name while allowances are on. Null: requests need none. */
+  readonly member: string | null;
+}
 
 /** An API that clients of others speak, as the page shows it. */
 export interface CompatibleSample {
@@ -13,7 +18,7 @@ export interface CompatibleSample {
 }
 
 /** All compatible APIs of an integration, the best known first. */
-export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
+export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
   const { url, integration } = input;
   const base = `${url}/v2/integrations/${encodeURIComponent(integration)}`;
   return [
@@ -55,7 +60,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
   ];
 }
 
-function openaiSnippet(baseUrl: string, { integration, member }: SnippetInput): string {
+function openaiSnippet(baseUrl: string, { integration, member }: CompatibleInput): string {
   const user = member === null ? '' : ` safety_identifier: ${singleQuoted(member)},`;
   return `import OpenAI from 'openai';
 
@@ -81,7 +86,7 @@ const transport = new DefaultChatTransport({
 const { messages, sendMessage } = useChat({ transport });`;
 }
 
-function agUiSnippet(baseUrl: string, { member }: SnippetInput): string {
+function agUiSnippet(baseUrl: string, { member }: CompatibleInput): string {
   const header = member === null ? '' : `\n    'X-Runwire-Consumer-Id': ${singleQuoted(member)},`;
   return `import { HttpAgent } from '@ag-ui/client';
 
@@ -96,7 +101,7 @@ agent.addMessage({ id: '1', role: 'user', content: 'Hello' });
 const { newMessages } = await agent.runAgent();`;
 }
 
-function mcpSnippet(url: string, { integration, member }: SnippetInput): string {
+function mcpSnippet(url: string, { integration, member }: CompatibleInput): string {
   const headers = {
     Authorization: 'Bearer <your key>',
     ...(member === null ? {} : { 'X-Runwire-Consumer-Id': member }),
@@ -104,7 +109,7 @@ function mcpSnippet(url: string, { integration, member }: SnippetInput): string 
   return JSON.stringify({ mcpServers: { [integration]: { type: 'http', url, headers } } }, null, 2);
 }
 
-function agencySwarmSnippet(baseUrl: string, { member }: SnippetInput): string {
+function agencySwarmSnippet(baseUrl: string, { member }: CompatibleInput): string {
   const header = member === null ? '' : `\n    "X-Runwire-Consumer-Id": ${literal(member)},`;
   return `import os
 

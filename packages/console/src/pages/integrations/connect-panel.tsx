@@ -34,8 +34,12 @@ export function ConnectPanel({
   if (needsMember && error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (needsMember && data === undefined) return <Loading what="the samples" />;
   const member = needsMember ? (data ?? SAMPLE_MEMBER) : null;
-  const input = { url: publicApiUrl, integration: apiIntegrationId, member };
-  const compatible = compatibleSamples(input).filter(({ api }) => compatibleApis.some((name) => name === api));
+  const target = { url: publicApiUrl, integration: apiIntegrationId };
+  const request = { message: 'Hello', ...(member !== null && { consumerId: member }) };
+  const input = { ...target, request };
+  const compatible = compatibleSamples({ ...target, member }).filter(({ api }) =>
+    compatibleApis.some((name) => name === api),
+  );
   return (
     <div className="connect">
       <KeySample integration={apiIntegrationId} />

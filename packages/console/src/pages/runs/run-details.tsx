@@ -50,7 +50,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           </section>
           <section>
             <h3>Output</h3>
-            {isActive(run) ? <LiveOutput log={log} logState={logState} /> : <RunOutput run={run} />}
+            {isActive(run) ? <LiveOutput run={run} log={log} logState={logState} /> : <RunOutput run={run} />}
           </section>
         </>
       )}

@@ -1,0 +1,1 @@
+var e=({status:e})=>e===`admitted`||e===`running`;function t(t){return t.pending.length>0?`waiting`:t.cancelRequested!==null&&e(t)?`cancelling`:t.status}var n=({createdAt:e,startedAt:t})=>Date.parse(t??e),r=e=>Math.max(0,(e.completedAt===null?Date.now():Date.parse(e.completedAt))-n(e));export{t as i,n,e as r,r as t};
