@@ -155,10 +155,10 @@ export const runVisits: readonly ConsoleVisit[] = [
       const href = String(await rows.first().getByRole('link').getAttribute('href'));
       const tab = page.context().waitForEvent('page');
       await rows.first().click({ modifiers: ['Control'], position: END_OF_ROW });
+      // It stays open: requests of a page that is closed do not end.
       const opened = await tab;
-      await opened.waitForLoadState('networkidle');
+      await opened.getByRole('tab', { name: 'Run' }).waitFor();
       expectEqual('address of the new tab', new URL(opened.url()).pathname, new URL(href, page.url()).pathname);
-      await opened.close();
       if (width < 1280) {
         await visit.open(`integrations/${integration}/runs?peek=${href.split('/').at(-1)}`);
         await rows.first().waitFor();
