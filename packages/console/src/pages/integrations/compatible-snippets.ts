@@ -1,3 +1,4 @@
+import type { CodeLanguage } from '../../lib/code-language.ts';
 import { literal, type SnippetInput, singleQuoted } from './snippets.ts';
 
 /** An API that clients of others speak, as the page shows it. */
@@ -10,6 +11,7 @@ export interface CompatibleSample {
   /** What the client is configured with. */
   readonly baseUrl: string;
   readonly code: string;
+  readonly language: CodeLanguage;
 }
 
 /** All compatible APIs of an integration, the best known first. */
@@ -23,6 +25,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'openai, @openai/agents, @ai-sdk/openai, LangChain, Open WebUI, LibreChat',
       baseUrl: `${base}/openai/v1`,
       code: openaiSnippet(`${base}/openai/v1`, input),
+      language: 'typescript',
     },
     {
       api: 'ai-sdk',
@@ -30,6 +33,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'useChat of the AI SDK',
       baseUrl: `${base}/ai-sdk/chat`,
       code: aiSdkSnippet(`${base}/ai-sdk/chat`),
+      language: 'typescript',
     },
     {
       api: 'ag-ui',
@@ -37,6 +41,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'CopilotKit and other AG-UI clients',
       baseUrl: `${base}/ag-ui`,
       code: agUiSnippet(`${base}/ag-ui`, input),
+      language: 'typescript',
     },
     {
       api: 'mcp',
@@ -44,6 +49,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'Claude, Cursor, VS Code and other MCP hosts',
       baseUrl: `${base}/mcp`,
       code: mcpSnippet(`${base}/mcp`, input),
+      language: 'json',
     },
     {
       api: 'agency-swarm',
@@ -51,6 +57,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: "clients of agency-swarm's own server",
       baseUrl: `${base}/agency-swarm`,
       code: agencySwarmSnippet(`${base}/agency-swarm`, input),
+      language: 'python',
     },
   ];
 }
