@@ -103,6 +103,7 @@ test('has a method for every operation that needs a key', async () => {
   });
   await all.people.delete({ personId });
   assert.equal((await all.overview.get()).measures.runs, 1);
+  assert.equal((await all.agencies.definition({ agency: 'demo' })).agents[0]?.name, 'Concierge');
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
   assert.deepEqual([items.length, typeof nextCursor], [1, 'string']);

@@ -96,6 +96,7 @@ page = await all.chats.list(limit=1).page()
 assert len((await all.chats.list(limit=1).page(page["nextCursor"]))["items"]) == 1
 assert (await all.usage.latency(model="scripted/model"))["items"][0]["runs"] == 1
 assert (await all.overview.get(integration=name))["measures"]["runs"] == 1
+assert (await all.agencies.definition("demo"))["agents"][0]["name"] == "Concierge"
 await all.people.delete(person)
 assert b"usageRequestId" in await (await all.usage.csv()).read()
 assert (await (await all.nodes.metrics()).read()).startswith(b"# HELP")

@@ -79,6 +79,7 @@ export const operationRoles = {
   createIntegration: 'manager',
   deleteIntegration: 'manager',
   listAgencies: 'viewer',
+  getAgencyDefinition: 'viewer',
 
   getMe: 'viewer',
   updateMe: 'viewer',

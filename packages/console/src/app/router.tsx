@@ -70,6 +70,7 @@ const home = createRoute({
 const integrations = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
@@ -117,7 +118,7 @@ const run = createRoute({
 const members = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/members',
-  validateSearch: searchFields('q'),
+  validateSearch: searchFields('q', 'create'),
   component: lazyPage(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
 });
 
@@ -145,6 +146,7 @@ const files = createRoute({
 const schedules = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/schedules',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
 });
 
@@ -157,6 +159,7 @@ const schedule = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/webhooks',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
@@ -196,6 +199,7 @@ const agency = createRoute({
 const keys = createRoute({
   getParentRoute: () => signedIn,
   path: '/keys',
+  validateSearch: searchFields('create', 'key'),
   component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 
@@ -208,6 +212,7 @@ const profile = createRoute({
 const people = createRoute({
   getParentRoute: () => signedIn,
   path: '/people',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
 });
 

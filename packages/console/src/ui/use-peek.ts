@@ -1,4 +1,5 @@
 import { type MouseEvent, type RefObject, useEffect, useEffectEvent, useRef } from 'react';
+import { areShortcutsOn } from '../app/shortcuts.ts';
 
 /** The row that is shown at the side of a table. */
 export interface Peek {
@@ -40,7 +41,7 @@ export function usePeek({ peek, body, listKeys, scrollTo }: PeekRows): (event: M
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (peek === undefined || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest(OTHERS) !== null) return;
-    if (event.key === 'j' || event.key === 'k') {
+    if ((event.key === 'j' || event.key === 'k') && areShortcutsOn()) {
       const keys = listKeys();
       // A row that is not in the list, such as that of a link to this page, is before it.
       const index = Math.max(0, keys.indexOf(peek.id ?? '') + (event.key === 'j' ? 1 : -1));

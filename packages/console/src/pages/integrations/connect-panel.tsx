@@ -42,7 +42,7 @@ export function ConnectPanel({
     compatibleApis.some((name) => name === api),
   );
   return (
-    <div className="use-it">
+    <div className="connect">
       <KeySample integration={apiIntegrationId} />
       {needsMember && (
         <div className="notice">

@@ -63,7 +63,7 @@ export function Composer(props: ComposerProps) {
         onPaste={onPaste}
       />
       <div className="spread">
-        <span id="composer-hint" className="small muted composer-hint">
+        <span id="composer-hint" className="small muted ellipsis composer-hint">
           {getHint(active.length > 0, obstacle)}
         </span>
         <div className="row composer-buttons">

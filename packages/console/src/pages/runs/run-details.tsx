@@ -61,7 +61,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
         </section>
       )}
       <section>
-        <h3>Facts</h3>
+        <h3>Details</h3>
         <dl className="definition">
           <dt>Run id</dt>
           <dd className="row">

@@ -49,7 +49,7 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
         </section>
       )}
       <section>
-        <h3>Facts</h3>
+        <h3>Details</h3>
         <dl className="definition">
           <dt>Status</dt>
           <dd>

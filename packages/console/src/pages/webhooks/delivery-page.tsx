@@ -72,7 +72,7 @@ function DeliveryView({ ids, delivery }: DeliveryViewProps) {
     >
       <div className="stack-wide">
         {error !== null && <ErrorNotice error={error} />}
-        <DeliveryFacts integration={integration} delivery={delivery} />
+        <DeliveryDetails integration={integration} delivery={delivery} />
         <section className="stack-tight">
           <h2>Answer</h2>
           {answer === null || answer === '' ? (
@@ -90,15 +90,15 @@ function DeliveryView({ ids, delivery }: DeliveryViewProps) {
   );
 }
 
-interface DeliveryFactsProps {
+interface DeliveryDetailsProps {
   readonly integration: string;
   readonly delivery: WebhookDeliveryWithBody;
 }
 
-function DeliveryFacts({ integration, delivery }: DeliveryFactsProps) {
+function DeliveryDetails({ integration, delivery }: DeliveryDetailsProps) {
   const { eventId, runId, attempts, lastStatus, lastError, nextAttemptAt, createdAt, deliveredAt } = delivery;
   return (
-    <section className="card" aria-label="Facts">
+    <section className="card" aria-label="Details">
       <dl className="definition">
         <dt>Attempts</dt>
         <dd>{formatNumber(attempts)}</dd>
