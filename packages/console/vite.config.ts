@@ -40,8 +40,8 @@ export default defineConfig({
         // Few files, of which that of the libraries changes only with them.
         codeSplitting: {
           groups: [
-            { name: 'libraries', test: /node_modules\/(?!marked|uplot)/ },
-            { name: 'shared', test: /console\/src\/(app|lib|ui|styles)\/(?!markdown)/, minShareCount: 2 },
+            { name: 'libraries', test: /node_modules\/(?!marked|uplot|highlight)/ },
+            { name: 'shared', test: /console\/src\/(app|lib|ui|styles)\/(?!markdown|highlight\.)/, minShareCount: 2 },
           ],
         },
       },

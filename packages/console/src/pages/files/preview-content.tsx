@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react';
+import { toCodeLanguage } from '../../lib/code-language.ts';
 import { formatBytes } from '../../lib/format.ts';
+import { Highlighted } from '../../ui/highlighted.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -24,7 +26,9 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
     <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <section className="preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
-        <pre>{text}</pre>
+        <pre>
+          <Highlighted code={text} language={toCodeLanguage(name.slice(name.lastIndexOf('.') + 1))} />
+        </pre>
       </section>
     </div>
   );

@@ -1,3 +1,4 @@
+import type { CodeLanguage } from '../../lib/code-language.ts';
 import { literal, type SnippetTarget, singleQuoted } from './snippets.ts';
 
 interface CompatibleInput extends SnippetTarget {
@@ -15,6 +16,7 @@ export interface CompatibleSample {
   /** What the client is configured with. */
   readonly baseUrl: string;
   readonly code: string;
+  readonly language: CodeLanguage;
 }
 
 /** All compatible APIs of an integration, the best known first. */
@@ -28,6 +30,7 @@ export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
       clients: 'openai, @openai/agents, @ai-sdk/openai, LangChain, Open WebUI, LibreChat',
       baseUrl: `${base}/openai/v1`,
       code: openaiSnippet(`${base}/openai/v1`, input),
+      language: 'typescript',
     },
     {
       api: 'ai-sdk',
@@ -35,6 +38,7 @@ export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
       clients: 'useChat of the AI SDK',
       baseUrl: `${base}/ai-sdk/chat`,
       code: aiSdkSnippet(`${base}/ai-sdk/chat`),
+      language: 'typescript',
     },
     {
       api: 'ag-ui',
@@ -42,6 +46,7 @@ export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
       clients: 'CopilotKit and other AG-UI clients',
       baseUrl: `${base}/ag-ui`,
       code: agUiSnippet(`${base}/ag-ui`, input),
+      language: 'typescript',
     },
     {
       api: 'mcp',
@@ -49,6 +54,7 @@ export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
       clients: 'Claude, Cursor, VS Code and other MCP hosts',
       baseUrl: `${base}/mcp`,
       code: mcpSnippet(`${base}/mcp`, input),
+      language: 'json',
     },
     {
       api: 'agency-swarm',
@@ -56,6 +62,7 @@ export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
       clients: "clients of agency-swarm's own server",
       baseUrl: `${base}/agency-swarm`,
       code: agencySwarmSnippet(`${base}/agency-swarm`, input),
+      language: 'python',
     },
   ];
 }

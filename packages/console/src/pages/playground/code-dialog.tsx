@@ -16,10 +16,10 @@ interface CodeDialogProps {
 export function CodeDialog({ integration, request, hasImages, onClose }: CodeDialogProps) {
   const input = { url: publicApiUrl, integration, request };
   const samples = [
-    { id: 'curl', title: 'curl', code: curlSnippet(input) },
-    { id: 'typescript', title: 'TypeScript', code: typescriptSnippet(input) },
-    { id: 'python', title: 'Python', code: pythonSnippet(input) },
-  ];
+    { language: 'bash', title: 'curl', code: curlSnippet(input) },
+    { language: 'typescript', title: 'TypeScript', code: typescriptSnippet(input) },
+    { language: 'python', title: 'Python', code: pythonSnippet(input) },
+  ] as const;
   return (
     <Dialog title="Code of this request" isWide onClose={onClose}>
       <div className="stack">
@@ -29,10 +29,10 @@ export function CodeDialog({ integration, request, hasImages, onClose }: CodeDia
         </p>
         <Tabs
           label="Languages"
-          tabs={samples.map(({ id, title, code }) => ({
-            id,
+          tabs={samples.map(({ language, title, code }) => ({
+            id: language,
             title,
-            content: <CodeBlock code={code} label={`${title} code`} />,
+            content: <CodeBlock code={code} language={language} label={`${title} code`} />,
           }))}
         />
         <div className="row row-end">
