@@ -85,7 +85,11 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       for (const language of ['curl', 'TypeScript', 'Python']) {
         // Its strings have a colour.
-        await page.getByRole('region', { name: `${language} sample` }).locator('.code-string').first().waitFor();
+        await page
+          .getByRole('region', { name: `${language} sample` })
+          .locator('.code-string')
+          .first()
+          .waitFor();
         await page.getByRole('button', { name: `Copy ${language} sample` }).click();
         const copied = String(await page.evaluate('navigator.clipboard.readText()'));
         const hasBoth = copied.includes(id) && copied.includes(visit.rig.baseUrl);
