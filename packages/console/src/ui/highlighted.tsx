@@ -13,21 +13,21 @@ const MAX_CHARACTERS = 20_000;
 /** Code that a model writes gets its colours when it is finished. */
 const PAUSE_MS = 100;
 
-interface Found {
+interface ColouredCode {
   readonly code: string;
   readonly pieces: readonly CodePiece[];
 }
 
 /** Code with colours. They are loaded when the first code is shown. */
 export function Highlighted({ code, language }: HighlightedProps) {
-  const [found, setFound] = useState<Found | null>(null);
+  const [coloured, setColoured] = useState<ColouredCode | null>(null);
   useEffect(() => {
     if (language === undefined || code.length > MAX_CHARACTERS) return;
     let isShown = true;
     const timer = setTimeout(async () => {
       try {
         const { highlight } = await import('../lib/highlight.ts');
-        if (isShown) setFound({ code, pieces: highlight(code, language) });
+        if (isShown) setColoured({ code, pieces: highlight(code, language) });
       } catch {
         // The server does not answer, or has other files now. The code can be read without colours.
       }
@@ -37,10 +37,10 @@ export function Highlighted({ code, language }: HighlightedProps) {
       clearTimeout(timer);
     };
   }, [code, language]);
-  if (found?.code !== code) return <code>{code}</code>;
+  if (coloured?.code !== code) return <code>{code}</code>;
   return (
     <code>
-      {found.pieces.map(({ text, kind }, index) => {
+      {coloured.pieces.map(({ text, kind }, index) => {
         if (kind === null) return text;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a code have no other identity.
