@@ -61,7 +61,14 @@ test('an agency.yaml with one agent answers', async (t) => {
 });
 
 test('the same agency as YAML, Markdown and TypeScript asks the model the same', async (t) => {
-  cites(t, 'agents-10-forms', 'agents-10-shown', 'contract-3-flows', 'contract-9-agency-flow-kinds');
+  cites(
+    t,
+    'agents-10-forms',
+    'agents-10-shown',
+    'agents-10-definition',
+    'contract-3-flows',
+    'contract-9-agency-flow-kinds',
+  );
   const files = Object.entries(ONE_AGENCY).flatMap(([form, own]) =>
     Object.entries(own).map(([file, text]) => [`${form}/${file}`, text] as const),
   );
@@ -71,6 +78,7 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   const { api } = server;
   const requests: unknown[] = [];
   const shown: unknown[] = [];
+  const definitions: unknown[] = [];
   for (const form of Object.keys(ONE_AGENCY)) {
     const { source, version, loadedAt, agency, process: code, ...rest } = await getAgency(api, form);
     assert.equal(code.state, 'running');
@@ -79,6 +87,9 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
     assert.ok(!Number.isNaN(Date.parse(loadedAt)));
     assert.equal(agency, form);
     shown.push(rest);
+    const definition = (await api.get(`/v2/agencies/${form}/definition`)).body;
+    assert.equal(definition.version, version);
+    definitions.push({ shared: definition.sharedInstructions, agents: definition.agents });
     await api.post('/v2/integrations', { apiIntegrationId: form, agency: form });
     const answer = api.post('/get_completion_v2', {
       apiIntegrationId: form,
@@ -91,6 +102,14 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
     await call.end();
     assert.equal((await answer).status, 200, runId);
   }
+  assert.deepEqual(definitions[1], definitions[0]);
+  const { agents, ...shared } = definitions[0] as { readonly agents: readonly { readonly name: string }[] };
+  assert.deepEqual(shared, { shared: 'You work for Example Ltd.' });
+  // In TypeScript a function writes them.
+  const written = agents.map((agent) => (agent.name === 'Triage' ? { ...agent, instructions: null } : agent));
+  assert.deepEqual(definitions[2], { ...shared, agents: written });
+  const missing = await api.get('/v2/agencies/nowhere/definition');
+  assert.deepEqual([missing.status, missing.body.code], [400, 'unknown_agency']);
   assert.deepEqual(requests[1], requests[0]);
   assert.deepEqual(requests[2], requests[0]);
   assert.deepEqual(shown[1], shown[0]);

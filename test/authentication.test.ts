@@ -319,8 +319,6 @@ function tests(store: StoreName): void {
     assert.deepEqual(filesWith(/\bownership\.scope\(/), [
       `${SOURCE}http/compatible/compatible-route.ts`,
       `${SOURCE}http/route.ts`,
-      // The integration is a filter in the query.
-      `${SOURCE}http/routes/overview.ts`,
     ]);
     // These take no id of an integration from a caller, or check a signature that has it.
     const others = ['openapi', 'routes/console-pages', 'routes/console-sign-in', 'routes/receive-upload'];

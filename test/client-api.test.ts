@@ -105,6 +105,7 @@ test('has a method for every operation that needs a key', async () => {
   assert.equal((await all.runs.compare({ runId, with: again.runId })).text.right, again.text);
   await all.people.delete({ personId });
   assert.equal((await all.overview.get()).measures.runs, 1, 'without the rerun');
+  assert.equal((await all.agencies.definition({ agency: 'demo' })).agents[0]?.name, 'Concierge');
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();
   assert.deepEqual([items.length, typeof nextCursor], [1, 'string']);

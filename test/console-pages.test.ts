@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { compressFiles } from '../scripts/build/compress-files.ts';
 import { root } from './support/cli-process.ts';
 import { listSamples } from './support/doc-samples.ts';
 import { Nginx } from './support/nginx.ts';
@@ -168,6 +169,19 @@ test('answers to pages of others are compressed, and files are not', async () =>
   const path = `${DEMO}/files/content?path=${encodeURIComponent('/app/mnt/u/note.json')}`;
   const file = await send(path, accepting);
   assert.deepEqual([file.headers['content-encoding'], file.body.toString()], [undefined, json]);
+});
+
+test('a file that the build has compressed is sent as it is', async (t) => {
+  const consoleFolder = temporaryFolder();
+  t.after(() => rmSync(consoleFolder, { recursive: true, force: true }));
+  cpSync(BUILT, consoleFolder, { recursive: true });
+  await compressFiles(consoleFolder);
+  await using compressed = await startTestServer({ consoleFolder });
+  const { headers, body } = await send(SCRIPT, { 'accept-encoding': 'br' }, 'GET', compressed);
+  assert.equal(headers['content-encoding'], 'br');
+  assert.ok(body.equals(readFileSync(join(consoleFolder, 'assets', `${script}.br`))));
+  assert.ok(brotliDecompressSync(body).equals(readFileSync(join(BUILT, 'assets', script))));
+  assert.equal((await send(`${SCRIPT}.br`, {}, 'GET', compressed)).status, 404);
 });
 
 test('a page that the browser has is 304; HEAD has the headers alone', async () => {

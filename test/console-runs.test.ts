@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
+import { readOpenFilter, takeFilters, toWords } from '../packages/console/src/lib/search-text.ts';
 import { countCached } from '../packages/console/src/pages/runs/cached-part.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
 import { getKind, isCompacted, readableFrame, toPreview } from '../packages/console/src/pages/runs/event-text.ts';
@@ -156,4 +157,20 @@ test('marks the first messages that the cached tokens cover', () => {
   equal(countCached(shown, { ...usage, cached_tokens: 0 }), 0);
   equal(countCached(shown, { ...usage, cached_tokens: 60 }), 1);
   equal(countCached(shown, { ...usage, cached_tokens: 100 }), 2);
+});
+
+test('typed filters leave the words of a search', () => {
+  const names = ['status', 'agent'];
+  deepEqual(takeFilters('status:failed agent:"Claims Desk" "refund" note:x ', names), {
+    filters: { status: 'failed', agent: 'Claims Desk' },
+    rest: '"refund" note:x',
+  });
+  // What no white space follows is still being typed.
+  deepEqual(takeFilters('refund  status:fai', names), { filters: {}, rest: 'refund  status:fai' });
+  deepEqual(readOpenFilter('refund agent:"Claims De', names), { name: 'agent', typed: 'Claims De', rest: 'refund' });
+  equal(readOpenFilter('note:x', names), null);
+  deepEqual(
+    ['refund status:fai', 'refund note:x', ' "…" '].map((text) => toWords(text, names)),
+    ['refund', 'refund note:x', ''],
+  );
 });

@@ -18,7 +18,7 @@ function curlArguments(snippet: string): string[] {
 }
 
 test('the curl sample sends the address, the key and a new request', () => {
-  const sent = curlArguments(curlSnippet({ url, integration, member: null }));
+  const sent = curlArguments(curlSnippet({ url, integration, request: { message: 'Hello' } }));
   assert.ok(sent.includes(`${url}/get_completion_v2`));
   assert.ok(sent.includes('Authorization: Bearer the key'));
   const { usageRequestId, ...body } = JSON.parse(sent.at(-2) ?? '');
@@ -28,7 +28,7 @@ test('the curl sample sends the address, the key and a new request', () => {
 
 for (const member of MEMBERS) {
   test(`the samples name the member ${JSON.stringify(member)} unchanged`, () => {
-    const input = { url, integration, member };
+    const input = { url, integration, request: { message: 'Hello', consumerId: member } };
     assert.equal(JSON.parse(curlArguments(curlSnippet(input)).at(-2) ?? '').consumerId, member);
     const [, typescript = ''] = /consumerId: ('.*') \}/.exec(typescriptSnippet(input)) ?? [];
     assert.equal(runInNewContext(typescript), member);
@@ -36,6 +36,19 @@ for (const member of MEMBERS) {
     assert.equal(JSON.parse(python), member);
   });
 }
+
+test('the samples have every field of a request', () => {
+  const user_context = { plan: "o'neil", isNew: true, parent: null, sizes: [1, 'two\n'] };
+  const request = { message: 'Hi', agent: undefined, chatId: 'c-1', user_context };
+  const input = { url, integration, request };
+  const { usageRequestId: _, ...body } = JSON.parse(curlArguments(curlSnippet(input)).at(-2) ?? '');
+  assert.deepEqual(body, { apiIntegrationId: integration, message: 'Hi', chatId: 'c-1', user_context });
+  const [, typescript = ''] = /client\.run\((\{[\s\S]*?\n?\})\);/.exec(typescriptSnippet(input)) ?? [];
+  const { message, chatId, user_context: sent } = runInNewContext(`(${typescript})`);
+  assert.equal(JSON.stringify([message, chatId, sent]), JSON.stringify(['Hi', 'c-1', user_context]));
+  const [, python = ''] = /user_context=(.*),\n/.exec(pythonSnippet(input)) ?? [];
+  assert.equal(python, String.raw`{"plan": "o'neil", "isNew": True, "parent": None, "sizes": [1, "two\n"]}`);
+});
 
 test('the samples of compatible APIs name the base URL, and the member unchanged', () => {
   for (const member of [null, ...MEMBERS]) {

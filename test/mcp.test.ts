@@ -46,6 +46,27 @@ test('an agent calls the tools of a stdio server that the agency names', async (
   assert.match(metrics, /^runwire_mcp_connected\{agency="mine",server="every"\} 1$/m);
 });
 
+test('stderr is shown to the administrator alone, and without secrets', async (t) => {
+  cites(t, 'agents-13-last-output');
+  const program = scripted().replace('command: ', '').replace(', args: [', ' ').replace(']', '');
+  const script = JSON.stringify(`echo Loaded with $TOKEN >&2; exec ${program.replaceAll('"', "'")}`);
+  const agency = mcpAgency({ noisy: `command: sh, args: [-c, ${script}], env: { TOKEN: planted-token }` });
+  await using rig = await McpRig.start(agency);
+  const { api } = rig.rig;
+  const shown = async (asked = api) => (await asked.get('/v2/agencies')).body.items.find(isMine).mcp[0].lastOutput;
+  const isMine = ({ agency: id }: { readonly agency: string }) => id === 'mine';
+  await until(async () => (await rig.states())[0]?.state === 'connected');
+  assert.equal(await shown(), 'Loaded with ***');
+  const { tools } = (await api.get('/v2/agencies/mine/definition')).body.agents[0];
+  assert.ok(
+    tools.some((tool: { name: string; server: string }) => tool.name === 'noisy_echo' && tool.server === 'noisy'),
+  );
+  const { body } = await api.post('/v2/owners', { email: 'other@example.com' });
+  assert.equal(await shown(api.as(body.apiKey)), null);
+  const { body: viewer } = await api.post('/v2/api_keys', { name: 'viewer', role: 'viewer' });
+  assert.equal(await shown(api.as(viewer.apiKey)), null);
+});
+
 test('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
   const files = { 'agency.yaml': mcpAgency({ docs: filesystem('./files') }), 'files/a.txt': 'Forty-two.' };
   await using rig = await McpRig.start(files);

@@ -33,7 +33,8 @@ const CLOSED = `
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createPerson listPeople getPerson updatePerson deletePerson listAudit
-  createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe getOverview listAgencies listNodes getMetrics`;
+  createApiKey listApiKeys revokeApiKey createOwner listOwners deleteOwner getMe updateMe getOverview listAgencies getAgencyDefinition
+  listNodes getMetrics`;
 
 const words = (text: string) => text.trim().split(/\s+/).filter(Boolean);
 

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { builtSentence } from './built-sentence.ts';
 import { bundle } from './bundle.ts';
 import { installedPackage, type ThirdParty } from './bundled-packages.ts';
+import { compressFiles } from './compress-files.ts';
 import { declare } from './declarations.ts';
 import { type PublishedPackage, publishedPackages, testServer } from './packages.ts';
 import { packageSbom, type Sbom } from './sbom.ts';
@@ -94,6 +95,9 @@ for (const found of publishedPackages) {
   cpSync(existsSync(readme) ? readme : 'README.md', join(dist, 'README.md'));
 }
 if (isForTests) await bundle(testServer);
-else declare(publishedPackages);
+else {
+  declare(publishedPackages);
+  await compressFiles('packages/server/dist/console');
+}
 writeStamp('.', startedAt);
 process.stdout.write(builtSentence(publishedPackages, Date.now() - startedAt));

@@ -1,4 +1,4 @@
-import { freePort, Rig, type ServerProcess, type StoreName } from '@runwire/test-kit';
+import { freePort, Rig, type ServerOptions, type ServerProcess, type StoreName } from '@runwire/test-kit';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { AgenciesFolder, type Files } from '../support/agencies-folder.ts';
 import { askStore } from '../support/ask-store.ts';
@@ -20,6 +20,7 @@ export interface ConsoleRigOptions {
   /** The agencies' files; those of the seeded data by default. */
   readonly agencies?: Files;
   readonly env?: Readonly<Record<string, string>>;
+  readonly limits?: NonNullable<ServerOptions['limits']>;
 }
 
 export interface PageOptions {
@@ -42,7 +43,7 @@ function proxySettings(): string {
   return [...settings, 'proxy_max_temp_file_size 0;'].join(' ');
 }
 
-interface ServerSettings {
+interface ServerSettings extends Pick<ConsoleRigOptions, 'limits'> {
   readonly consoleFolder?: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -80,7 +81,7 @@ export class ConsoleRig implements AsyncDisposable {
 
   /** Starts everything but the server; `startServer` starts it. */
   static async open(options: ConsoleRigOptions = {}): Promise<ConsoleRig> {
-    const { store, consoleFolder, prefix, agencies: files = SEED_AGENCIES, env = {} } = options;
+    const { store, consoleFolder, prefix, agencies: files = SEED_AGENCIES, env = {}, limits } = options;
     await using building = new AsyncDisposableStack();
     // The port is chosen here, so that the server is found at the same address after a restart.
     const port = await freePort();
@@ -91,6 +92,7 @@ export class ConsoleRig implements AsyncDisposable {
     const agencies = building.use(new AgenciesFolder(files));
     const settings = {
       ...(consoleFolder === undefined ? {} : { consoleFolder }),
+      ...(limits === undefined ? {} : { limits }),
       env: {
         PORT: String(port),
         RUNWIRE_AGENCIES_DIR: agencies.path,
@@ -137,9 +139,13 @@ export class ConsoleRig implements AsyncDisposable {
   }
 
   /** Runs one statement on the store, for what no operation does. */
-  async ask(statement: string): Promise<void> {
-    if (this.#rig.isEmbedded) await askStore(this.#rig.dataDir, statement);
-    else await this.#rig.query(statement);
+  ask(statement: string): Promise<Record<string, unknown>[]> {
+    return this.#rig.isEmbedded ? askStore(this.#rig.dataDir, statement) : this.#rig.query(statement);
+  }
+
+  /** The folder of the embedded store. */
+  get dataDir(): string {
+    return this.#rig.dataDir;
   }
 
   /** The link with which the first owner sets a password. */

@@ -62,6 +62,16 @@ export class LargePage {
 
   static prepare = (page: Page): Promise<unknown> => page.context().addInitScript(WATCH);
 
+  /** From a person's action to the first element that the selector finds. */
+  async measureFirst(what: string, selector: string, act: () => Promise<void>): Promise<number> {
+    const startedAt =
+      await this.#number(`Object.assign(largeWatch, { rows: ${JSON.stringify(selector)}, firstRowAt: null })
+      && performance.now()`);
+    await act();
+    await until(what, () => this.#page.evaluate('largeWatch.firstRowAt !== null') as Promise<boolean>);
+    return (await this.#number('largeWatch.firstRowAt')) - startedAt;
+  }
+
   async measure(list: LargeList, leave: () => Promise<void>): Promise<LargeFigures> {
     const before = await this.#usedBytes();
     await this.#page.evaluate(`performance.clearResourceTimings();

@@ -1,16 +1,18 @@
 import { test } from 'node:test';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
-import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { expectAtMost, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
+import { MILLION } from '../../bench/history.ts';
 import { missingServices } from '../support/services.ts';
 import { ConsoleRig } from './console-rig.ts';
 import { BuiltConsole, type SourceChange } from './fault-build.ts';
 import { type LargeFigures, type LargeList, LargePage } from './large-page.ts';
-import { type LargeSizes, seedLarge } from './seed-large.ts';
+import { type LargeSizes, seedLarge, seedPast } from './seed-large.ts';
 
 /*
  * Opens the pages with the longest lists in a real browser, scrolls through each by wheel, and leaves it: the first rows
- * are shown soon after their answer, no task is long, few rows are in the document, and the memory is free afterwards.
+ * are shown soon after their answer, no task is long, few rows are in the document, and the memory is free afterwards. With a
+ * million runs, a search, the overview and 10 000 open questions show their first rows soon after the click.
  */
 
 const SHORT: LargeSizes = { members: 2000, messages: 400, events: 4000, files: 1000 };
@@ -27,14 +29,18 @@ const MAX_LEFT_BYTES = 2_000_000;
 const RELEASE_MS = 15_000;
 
 const FAULTS: Readonly<Record<string, SourceChange>> = {
-  'render-rows': { file: 'ui/data-table.tsx', text: 'overscan: 6,', by: 'overscan: 1_000_000,' },
+  'render-rows': { file: 'ui/data-table.tsx', text: 'overscan: 8,', by: 'overscan: 1_000_000,' },
+  // A search begins while one types.
+  'slow-search': { file: 'ui/use-typed-text.ts', text: 'const PAUSE_MS = 300;', by: 'const PAUSE_MS = 3000;' },
   'keep-lists': { file: 'app/paged-list.ts', text: 'gcTime: KEEP_MS,', by: 'gcTime: Infinity,' },
 };
 
 const formatted = (count: number) => new Intl.NumberFormat('en-GB').format(count);
 
 async function choose(page: Page, name: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+  // The number of open questions follows the name.
+  const link = new RegExp(`^${name}( .* open)?$`);
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: link }).click();
 }
 
 function toLists({ members, messages, events, files }: LargeSizes): readonly LargeList[] {
@@ -59,6 +65,7 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
       waitForEnd: allRows(files, 'items'),
     },
     {
+      // Each turn is a message and its answer.
       name: 'messages',
       rows: 'ol[aria-label="Messages"] > li',
       request: '/messages?',
@@ -67,7 +74,11 @@ function toLists({ members, messages, events, files }: LargeSizes): readonly Lar
         await choose(page, 'Chats');
         await page.getByRole('row').filter({ hasText: 'long-chat' }).getByRole('link').first().click();
       },
-      waitForEnd: (page) => page.locator(`li[aria-setsize="${messages}"]`).first().waitFor(),
+      waitForEnd: (page) =>
+        page
+          .locator(`li[aria-setsize="${messages / 2}"]`)
+          .first()
+          .waitFor(),
     },
     {
       name: 'events',
@@ -137,4 +148,49 @@ test('large lists keep the console fast and its memory small', async (t) => {
   }
   if (problems.length > 0) throw new Shortfall(problems.join('\n'));
   count({ ...sizes, ...sum });
+});
+
+const SHORT_PAST = { runs: 8000, chats: 2000, members: 800, days: 90, questions: 400 };
+const FULL_PAST = { ...MILLION, questions: 10_000 };
+
+test('a long past is searched, summed up and asked about within a second', async (t) => {
+  const [missing] = await missingServices(['chromium']);
+  if (missing !== undefined) return t.skip(missing);
+  const change = FAULTS[plantedFault() ?? ''];
+  using built = change === undefined ? null : await BuiltConsole.build(change);
+  const folder = built === null ? {} : { consoleFolder: built.folder };
+  await using rig = await ConsoleRig.start({ ...folder, limits: { searchMs: 1 } });
+  const past = scale(SHORT_PAST, FULL_PAST);
+  await seedPast(rig, 'past', past);
+  const page = await rig.openPage({ signedIn: true });
+  await LargePage.prepare(page);
+  const large = new LargePage(page, rig.getWatch(page).session);
+  const search = page.getByRole('combobox', { name: 'Search' });
+  const sought = past.runs - 77;
+  const steps: readonly (readonly [string, string, () => Promise<void>])[] = [
+    ['overview', '[aria-labelledby="last-hours"] dd', () => choose(page, 'Overview')],
+    ['home', '[aria-labelledby="needs-you"] li', () => choose(page, 'Home')],
+    ['questions', 'article', () => choose(page, 'Approvals')],
+  ];
+  // All code is loaded before the times are measured.
+  for (const [, selector, act] of steps) {
+    await page.goto(rig.url('integrations/past/runs'));
+    await page.locator('tr[data-row]').first().waitFor();
+    await act();
+    await page.locator(selector).first().waitFor();
+  }
+  const sum: Record<string, number> = {};
+  for (const [name, selector, act] of steps) {
+    await page.goto(rig.url('integrations/past/runs'));
+    await page.locator('tr[data-row]').first().waitFor();
+    sum[`${name}Ms`] = Math.round(await large.measureFirst(name, selector, act));
+  }
+  await page.goto(rig.url('integrations/past/runs'));
+  const found = `tr[data-row$="${String(sought).padStart(24, '0')}"]`;
+  sum.searchMs = Math.round(await large.measureFirst('search', found, () => search.fill(`number ${sought}`)));
+  await page.getByText('1 run', { exact: true }).waitFor();
+  await choose(page, 'Approvals');
+  await page.getByText(/^\d+ open questions so far$/).waitFor();
+  for (const [name, ms] of Object.entries(sum)) expectAtMost(`${name} to the first rows`, ms, MAX_FIRST_ROW_MS);
+  count({ runs: past.runs, questions: past.questions, ...sum });
 });

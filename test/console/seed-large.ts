@@ -1,4 +1,6 @@
-import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
+import { join } from 'node:path';
+import { expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import { fillHistory, type HistorySizes } from '../../bench/history.ts';
 import { upload } from '../support/uploads.ts';
 import type { ConsoleRig } from './console-rig.ts';
 
@@ -78,4 +80,40 @@ async function copyMessages(rig: ConsoleRig, integration: string, count: number)
     from messages, numbers
     where chat_key = (${chat}) and position = 2 - n % 2`);
   await rig.ask(`update chats set num_messages = ${count + 2} where chat_key = (${chat})`);
+}
+
+const BUILD_MS = 3_600_000;
+
+/**
+ * Gives an integration a long past, and as many chats that wait for an answer. Only one question is a real one. Leaves the
+ * server running when all words are in the index.
+ */
+export async function seedPast(
+  rig: ConsoleRig,
+  apiIntegrationId: string,
+  { questions, ...sizes }: HistorySizes & { readonly questions: number },
+): Promise<void> {
+  const asking = 'asking';
+  for (const id of [apiIntegrationId, asking]) {
+    const { status } = await rig.api.post('/v2/integrations', { apiIntegrationId: id, agency: 'support' });
+    expectEqual('status of an integration', status, 201);
+  }
+  const refund = 'tool refund {"order":"A-1001","cents":9900}';
+  await complete(rig, { apiIntegrationId: asking, agent: 'Billing', message: refund });
+  await rig.stopServer();
+  // The words of the past are added by the walk over all chats, as after an upgrade.
+  await rig.ask('delete from search_state');
+  const past = { integrationId: apiIntegrationId, ...sizes, endMs: Date.now(), counted: true };
+  await fillHistory({ kind: 'sqlite', path: join(rig.dataDir, 'runwire.db') }, past);
+  await rig.ask(`update chats set (asking_run_id, questions_json) =
+      (select asking_run_id, questions_json from chats where integration_id = '${asking}')
+    where chat_key in (select chat_key from chats where integration_id = '${apiIntegrationId}'
+      order by chat_key desc limit ${questions - 1})`);
+  await rig.ask(`insert into asked_questions (question_id, chat_key, run_id, call_id_json, owner_id, question_json, asked_at)
+    select q.question_id || '-' || c.chat_key, c.chat_key, q.run_id, q.call_id_json, q.owner_id, q.question_json,
+      q.asked_at - row_number() over (order by c.chat_key desc)
+    from chats c cross join asked_questions q where c.integration_id = '${apiIntegrationId}' and q.run_id = c.asking_run_id`);
+  await rig.startServer();
+  const isBuilt = async () => (await rig.ask('select rest from search_state'))[0]?.rest === null;
+  await until('words in the index', isBuilt, { limitMs: BUILD_MS, pauseMs: 500 });
 }

@@ -49,9 +49,9 @@ const FAULTS: Readonly<Record<string, PlantedFault>> = {
   },
   'forget-calls': {
     area: 'chats',
-    file: 'pages/chats/message-item.tsx',
-    text: '<MessageCalls integration={integration} message={message} />',
-    by: '',
+    file: 'pages/transcript/turn-view.tsx',
+    text: 'const list = parts?.root ?? summary;',
+    by: 'const list = storedParts({ ...message, calls: [] });',
   },
   unlabelled: {
     area: 'keys',

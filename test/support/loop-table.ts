@@ -39,6 +39,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   ],
   listNodes: () => list('/v2/nodes'),
   listAgencies: () => [{ path: '/v2/agencies' }],
+  getAgencyDefinition: () => [{ path: '/v2/agencies/demo/definition' }],
   getMe: () => [{ path: '/v2/me' }],
   updateMe: () => [{ method: 'PATCH', path: '/v2/me', body: { name: 'x'.repeat(100) } }],
   createOwner: () => post('/v2/owners', { email: 'new@example.com' }),

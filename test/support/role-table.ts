@@ -7,7 +7,7 @@ const TABLE: Readonly<Record<Role, string>> = {
     listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
     listUsage summariseUsage summariseLatency getOverview listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery
-    listIntegrations getIntegration listAgencies getMe
+    listIntegrations getIntegration listAgencies getAgencyDefinition getMe
     aiSdkResume agencySwarmMetadata agencySwarmMetadataByName agencySwarmDiscovery mcpStream mcpEnd
     openaiGetResponse openaiListInputItems openaiListModels openaiGetModel openaiGetConversation
     openaiListConversationItems`,

@@ -88,7 +88,7 @@ export const RESOURCES = {
     delete: 'DELETE /v2/people/:personId',
   },
   audit: { list: 'GET /v2/audit', csv: 'GET /v2/audit' },
-  agencies: { list: 'GET /v2/agencies' },
+  agencies: { list: 'GET /v2/agencies', definition: 'GET /v2/agencies/:agency/definition' },
   nodes: { list: 'GET /v2/nodes', metrics: 'GET /metrics' },
   me: { get: 'GET /v2/me', update: 'PATCH /v2/me' },
 } as const satisfies Record<string, Record<string, Route>>;

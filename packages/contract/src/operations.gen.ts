@@ -61,6 +61,7 @@ import type {
   UpdateMeRequest,
   UpdatePersonRequest,
   AuditEventList,
+  AgencyDefinition,
   AgencyList,
   ServiceNodeList,
   CreateWebhookRequest,
@@ -749,6 +750,13 @@ export interface DeleteIntegrationParameters {
   apiIntegrationId: string;
 }
 
+export interface GetAgencyDefinitionParameters {
+  /**
+   * Identifier of the agency.
+   */
+  agency: string;
+}
+
 export interface GetIntegrationParameters {
   /**
    * Identifier of the integration.
@@ -1245,6 +1253,10 @@ export interface Operations {
    * Delete an integration; its id can never be used again.
    */
   deleteIntegration: { input: DeleteIntegrationParameters; answer: undefined };
+  /**
+   * Read the instructions and tools of the agents of an agency.
+   */
+  getAgencyDefinition: { input: GetAgencyDefinitionParameters; answer: AgencyDefinition };
   /**
    * Read an integration.
    */

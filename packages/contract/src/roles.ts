@@ -82,6 +82,7 @@ export const operationRoles = {
   createIntegration: 'manager',
   deleteIntegration: 'manager',
   listAgencies: 'viewer',
+  getAgencyDefinition: 'viewer',
 
   getMe: 'viewer',
   updateMe: 'viewer',

@@ -90,6 +90,8 @@ export const createIntegration = 'POST /v2/integrations';
 
 export const deleteIntegration = 'DELETE /v2/integrations/:apiIntegrationId';
 
+export const getAgencyDefinition = 'GET /v2/agencies/:agency/definition';
+
 export const getIntegration = 'GET /v2/integrations/:apiIntegrationId';
 
 export const listAgencies = 'GET /v2/agencies';

@@ -3681,6 +3681,10 @@ export interface Agency {
      * Since when the server has this state.
      */
     since: string;
+    /**
+     * The last line that the program of the server wrote to stderr, without the secrets of its settings. It can quote runs, so only the administrator gets it. Null for all others, for servers with a URL, and if nothing was written.
+     */
+    lastOutput: string | null;
   }[];
   /**
    * The process that runs the agency's code, as this node sees it.
@@ -3760,6 +3764,70 @@ export interface Agency {
       message: string;
     }[];
   } | null;
+}
+
+/**
+ * What the models of an agency read, as its files have it: placeholders are not filled in.
+ */
+export interface AgencyDefinition {
+  /**
+   * Identifier of the agency.
+   */
+  agency: string;
+  /**
+   * Hash of everything that the agency loads. Null if it could not be loaded.
+   */
+  version: string | null;
+  /**
+   * The instructions that all agents get. May be empty.
+   */
+  sharedInstructions: string;
+  /**
+   * All agents of the agency. Empty if it could not be loaded.
+   *
+   * Items: What an agent tells its model.
+   */
+  agents: {
+    /**
+     * Name of the agent.
+     */
+    name: string;
+    /**
+     * The own instructions of the agent. Null if a function writes them.
+     */
+    instructions: string | null;
+    /**
+     * Its tools, besides flows. This node lists the tools of the MCP servers that it has connected.
+     *
+     * Items: A tool that the model of an agent may call.
+     */
+    tools: {
+      /**
+       * Name of the tool, as the model calls it.
+       */
+      name: string;
+      /**
+       * What the model reads about the tool.
+       */
+      description: string;
+      /**
+       * JSON Schema of the arguments.
+       */
+      inputSchema: {
+        [k: string]: unknown;
+      };
+      /**
+       * The MCP server that has the tool. Null if it is a tool of the agency or a built-in one.
+       */
+      server: string | null;
+    }[];
+    /**
+     * JSON Schema of its answer. Null if its answers are free text.
+     */
+    output: {
+      [k: string]: unknown;
+    } | null;
+  }[];
 }
 
 /**

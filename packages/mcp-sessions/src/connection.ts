@@ -105,6 +105,11 @@ export class Connection {
     return this.#transport instanceof StdioTransport ? this.#transport.report : '';
   }
 
+  /** The last line that the program of a stdio server wrote to stderr. */
+  get lastOutput(): string | null {
+    return this.#transport instanceof StdioTransport ? this.#transport.lastOutput : null;
+  }
+
   async #list(timeout: number, signal?: AbortSignal): Promise<void> {
     // The SDK would print a line for each request.
     if (this.#client.getServerCapabilities()?.tools === undefined) return this.#read([]);

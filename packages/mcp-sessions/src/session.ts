@@ -74,6 +74,8 @@ export class McpSession {
   #state: SessionState = { state: 'connecting', error: null, since: Date.now() };
   #tools: ServerTools | null;
   #connection: Connection | null = null;
+  /** Also after it was lost. */
+  #lastConnection: Connection | null = null;
   readonly #firstTry = Promise.withResolvers<void>();
   #wake = Promise.withResolvers<void>();
   #lastTryAt = 0;
@@ -89,6 +91,12 @@ export class McpSession {
 
   get state(): SessionState {
     return this.#state;
+  }
+
+  /** The last line that the server's program wrote to stderr, without the address's secrets. It can quote what it was sent. */
+  get lastOutput(): string | null {
+    const line = this.#lastConnection?.lastOutput ?? null;
+    return line === null ? null : errorText(line, this.#setting.address);
   }
 
   /** The last known tools. Null if the server was never connected. */
@@ -170,6 +178,7 @@ export class McpSession {
         return null;
       }
       this.#connection = connection;
+      this.#lastConnection = connection;
       this.#change('connected', null);
       return connection;
     } catch (error) {

@@ -54,9 +54,18 @@ export class StdioTransport implements Transport {
 
   /** How the program ended and what it wrote last to stderr, for people; '' if it runs and wrote nothing. */
   get report(): string {
+    return [this.#exit ?? '', this.#lines.slice(-3).join(' ').trim()].filter((text) => text !== '').join(': ');
+  }
+
+  /** Null if nothing was written, or if the line is so long that its beginning is not kept: a secret can be cut there. */
+  get lastOutput(): string | null {
+    const lines = this.#lines;
+    return lines.length > 1 || this.#stderr.length < KEPT_STDERR ? (lines.at(-1)?.trim() ?? null) : null;
+  }
+
+  get #lines(): readonly string[] {
     // Node ends an error's report with its version.
-    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v\d/.test(line));
-    return [this.#exit ?? '', lines.slice(-3).join(' ').trim()].filter((text) => text !== '').join(': ');
+    return this.#stderr.split('\n').filter((line) => line.trim() !== '' && !/^Node\.js v\d/.test(line));
   }
 
   /** The tools that are missing in the last list. */

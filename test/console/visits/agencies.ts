@@ -89,6 +89,12 @@ export const agencyVisits: readonly ConsoleVisit[] = [
       expectEqual('the agent in the address', new URL(page.url()).searchParams.get('agent'), 'Billing');
       const refund = page.getByRole('listitem').filter({ hasText: 'refund' });
       await refund.getByText('asks for approval').waitFor();
+      await refund.getByText('Pays money back. A person must approve it.').waitFor();
+      await refund.locator('summary').first().click();
+      await page.getByRole('region', { name: 'arguments of refund' }).getByText('cents:').waitFor();
+      const instructions = page.getByRole('region', { name: 'Instructions' });
+      await instructions.getByText('Answer in the language of the user.').waitFor();
+      await instructions.getByText('You answer questions about invoices.').waitFor();
       await page.getByRole('row', { name: 'Triage Delegation Research' }).waitFor();
       const code = page.getByRole('region', { name: 'Process', exact: true });
       await code.getByText('running', { exact: true }).waitFor();
@@ -96,6 +102,25 @@ export const agencyVisits: readonly ConsoleVisit[] = [
       await servers.filter({ hasText: 'warehouse' }).getByText('connected', { exact: true }).waitFor();
       await servers.filter({ hasText: 'carrier' }).getByText('failed', { exact: true }).waitFor();
       await visit.checkPage('agency-agent');
+    },
+  },
+  {
+    name: 'agency-use',
+    async run(visit) {
+      const { page, seed } = visit;
+      await visit.open('agencies/support');
+      await page.getByRole('button', { name: /^Triage entry point \d+ runs, \d+ failed$/ }).waitFor();
+      const row = page.getByRole('row', { name: 'Web shop' });
+      await row.getByText(/\d+ runs, \d+ failed/).waitFor();
+      const graph = page.getByRole('group', { name: 'Choose an agent to see its details' });
+      const width = async () => Math.round((await graph.boundingBox())?.width ?? 0);
+      const fitting = await width();
+      await page.getByRole('button', { name: 'Larger' }).click();
+      expectEqual('the graph is larger', (await width()) > fitting, true);
+      await page.getByRole('button', { name: 'Fit to width' }).click();
+      expectEqual('the graph fits again', await width(), fitting);
+      await row.getByRole('link', { name: 'Open the playground of Web shop' }).click();
+      await page.waitForURL(`**/integrations/${seed.integration}/playground?agent=Triage**`);
     },
   },
   {

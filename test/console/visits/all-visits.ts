@@ -14,6 +14,7 @@ import { peopleVisits } from './people.ts';
 import { playgroundVisits } from './playground.ts';
 import { playgroundFiles } from './playground-files.ts';
 import { playgroundQuestionVisits } from './playground-questions.ts';
+import { workbenchVisit } from './playground-workbench.ts';
 import { refusalVisits } from './refusals.ts';
 import { runVisits } from './runs.ts';
 import { scheduleVisits } from './schedules.ts';
@@ -37,7 +38,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   people: peopleVisits,
   integrations: integrationVisits,
   agencies: agencyVisits,
-  playground: [...playgroundVisits, playgroundFiles, ...playgroundQuestionVisits],
+  playground: [...playgroundVisits, playgroundFiles, ...playgroundQuestionVisits, workbenchVisit],
   approvals: approvalVisits,
   chats: chatVisits,
   runs: runVisits,

@@ -13,6 +13,9 @@ const chatLink = (page: Page, chat: string) =>
     .getByRole('link')
     .first();
 
+/** The calls of a transcript, each with what it got and returned. */
+const listCalls = (page: Page) => page.getByRole('article', { name: 'Answer' }).getByRole('group');
+
 /** A chat of the first member with one answer. */
 async function newChat({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
   const chatId = unique(name).replaceAll(' ', '-');
@@ -30,12 +33,13 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/chats`);
       await chatLink(page, seed.chats.completed).getByText('Hello, I have a question (completed).').waitFor();
       await visit.checkPage('chats');
-      await page.getByLabel('Member').fill('user-02');
+      const search = page.getByRole('combobox', { name: 'Search' });
+      await search.fill('member:user-02 ');
       await chatLink(page, seed.chats.completed).waitFor({ state: 'hidden' });
       await chatLink(page, seed.chats.thinking).waitFor();
       expectEqual('the filter in the address', new URL(page.url()).search, '?member=user-02');
       await visit.checkPage('chats-of-member');
-      await page.getByLabel('Member').fill('user-30');
+      await search.fill('nobody wrote this');
       await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
       await visit.checkPage('chats-not-found');
       await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -43,12 +47,25 @@ export const chatVisits: readonly ConsoleVisit[] = [
       expectEqual('filters in the address', new URL(page.url()).search, '');
       const asking = page.getByRole('row').filter({ hasText: seed.chats.asking });
       await asking.getByText('waiting', { exact: true }).waitFor();
-      await page.getByLabel('Status').selectOption('running');
+      await search.fill('status:running ');
       await asking.waitFor({ state: 'hidden' });
-      await page.getByLabel('Status').selectOption('');
-      await page.getByLabel('Updated after').fill('2100-01-01T00:00');
+      await search.fill('status:waiting ');
+      await asking.waitFor();
+      await search.press('Backspace');
+      await page.getByLabel('Sort by').selectOption('Creation');
+      expectEqual('order in the address', new URL(page.url()).search, '?sort=created');
+      await page.getByLabel('Time', { exact: true }).selectOption('Own range…');
+      await page.getByLabel('From', { exact: true }).fill('2100-01-01T00:00');
       await page.getByRole('heading', { name: 'No chat matches the filters' }).waitFor();
-      expectEqual('time in the address', new URL(page.url()).searchParams.get('updatedAfter')?.slice(0, 4), '2100');
+      expectEqual('time in the address', new URL(page.url()).searchParams.get('from')?.slice(0, 4), '2100');
+      if (visit.width >= 1280) {
+        await visit.open(`integrations/${integration}/chats?peek=${seed.chats.failed}`);
+        const side = page.getByRole('region', { name: 'Side panel' });
+        await side.getByText('fail please').waitFor();
+        await visit.checkPage('chats-side');
+        await side.getByRole('link', { name: 'Open the chat' }).click();
+        await page.getByText('The provider answered 503: overloaded.').waitFor();
+      }
       await visit.open(`integrations/${seed.otherIntegration}/chats`);
       await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
       await visit.checkPage('chats-empty');
@@ -67,11 +84,14 @@ export const chatVisits: readonly ConsoleVisit[] = [
       const query = new URL(next ?? '', page.url()).searchParams;
       expectEqual('chat for the playground', query.get('chat'), seed.chats.completed);
       expectEqual('member for the playground', query.get('member'), seed.members[0]);
-      await page.getByRole('link', { name: 'Run', exact: true }).last().click();
+      await page.getByRole('link', { name: 'Open the run' }).last().click();
       await heading(page, 'Run of Triage');
       await visit.open(`integrations/${integration}/chats/${seed.chats.tool}`);
-      const call = page.getByRole('list', { name: 'Calls' }).getByRole('listitem').filter({ hasText: 'find_order' });
+      const call = listCalls(page).filter({ hasText: 'find_order' });
       await call.getByText('completed', { exact: true }).waitFor();
+      await call.getByText('Tool find_order').click();
+      await call.getByRole('group', { name: 'arguments of find_order' }).getByText('A-1001').waitFor();
+      await call.getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
       await visit.checkPage('chat-calls');
       await call.getByRole('link', { name: /^Step \d+$/ }).click();
       await page.getByRole('region', { name: 'input' }).getByText('A-1001').waitFor();
@@ -88,11 +108,18 @@ export const chatVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/chats/${seed.chats.cancelled}`);
       await page.getByText('cancelled', { exact: true }).waitFor();
       await visit.checkPage('chat-cancelled');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.brokenTool}`);
+      const isFailed = listCalls(page).filter({ hasText: 'list_parcels' }).getByText('failed', { exact: true });
+      await isFailed.and(page.locator('.badge-bad')).waitFor();
+      await visit.open(`integrations/${integration}/chats/${seed.chats.team}`);
+      await page.getByRole('heading', { name: 'Billing', exact: true }).waitFor();
+      await visit.checkPage('chat-team');
+      await visit.open(`integrations/${integration}/chats/${seed.chats.thinking}`);
+      await page.getByText('Reasoning').click();
+      await page.getByText('Then I look at its parcels.').waitFor();
       await visit.open(`integrations/${integration}/chats/${seed.chats.asking}`);
       await page.getByText('A call waits for an answer.').waitFor();
-      const calls = page.getByRole('list', { name: 'Calls' });
-      await calls.getByRole('listitem').filter({ hasText: 'refund' }).getByText('waiting', { exact: true }).waitFor();
-      await page.getByText('The run ended with a question.').waitFor();
+      await listCalls(page).filter({ hasText: 'refund' }).getByText('waiting', { exact: true }).waitFor();
       await page.getByRole('group', { name: 'arguments of refund' }).getByText('9900').waitFor();
       await page.getByRole('link', { name: 'Answer in the playground' }).waitFor();
       await visit.checkPage('chat-asking');
@@ -143,6 +170,23 @@ export const chatVisits: readonly ConsoleVisit[] = [
     },
   },
   {
+    name: 'chat-forked-from-a-deleted-one',
+    async run(visit) {
+      const { page, api, integration } = visit;
+      const path = `/v2/integrations/${integration}/chats/${await newChat(visit, 'forked')}`;
+      const { body: fork } = await api.post(`${path}/fork`, {});
+      await visit.open(`integrations/${integration}/chats/${fork.chatId}`);
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await api.delete(path);
+      await visit.expectRefusal(404, async () => {
+        await page.reload();
+        await page.getByText('What the agents did was deleted').waitFor();
+      });
+      await page.getByText('Your order A-1001 is on its way.').waitFor();
+      await visit.checkPage('chat-without-events');
+    },
+  },
+  {
     name: 'chat-with-active-run',
     async run(visit) {
       const { page, api, rig, integration, seed } = visit;
@@ -151,7 +195,7 @@ export const chatVisits: readonly ConsoleVisit[] = [
       const reader = await api.complete({ ...ids, chatId, message: 'hold on' });
       await within('text of the run', WAIT_MS, reader.untilText('while'));
       await visit.open(`integrations/${integration}/chats/${chatId}`);
-      await page.getByText('A run is active.').waitFor();
+      await page.getByText('This takes a while.').waitFor();
       await visit.checkPage('chat-running');
       await rig.model.release();
       await page.getByText('This takes a while. That is all.').waitFor();

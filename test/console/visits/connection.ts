@@ -1,5 +1,5 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
-import { chooseInMenu, chooseInProfile } from '../sign-in-pages.ts';
+import { chooseInMenu } from '../sign-in-pages.ts';
 import type { ConsoleVisit } from '../visit.ts';
 
 /** The console looks for the server more than once in this time, and what it read is too old after it. */
@@ -19,7 +19,7 @@ export const connectionVisits: readonly ConsoleVisit[] = [
       await visit.expectRefusal('outage', async () => {
         await rig.stopServer();
         await page.waitForTimeout(AWAY_MS);
-        await chooseInProfile(page, 'API keys');
+        await chooseInMenu(page, 'API keys');
         await lost.first().waitFor({ timeout: REPORTED_MS });
         await page.waitForTimeout(AWAY_MS);
         expectEqual('reports of the lost connection', await lost.count(), 1);

@@ -69,7 +69,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
       expectEqual('status of a refused run', (await api.post('/get_completion_v2', refused)).status, 400);
       await visit.open('health');
       await page.getByRole('heading', { name: 'Running nodes' }).waitFor();
-      const nodes = page.getByRole('article').filter({ hasText: 'answers you' });
+      const nodes = page.getByRole('article').filter({ hasText: 'replies to you' });
       await nodes.getByText('alive', { exact: true }).waitFor();
       await page
         .getByRole('definition')

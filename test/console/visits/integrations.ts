@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { SEED_AGENCIES } from '../seed-agencies.ts';
+import { chooseInMenu } from '../sign-in-pages.ts';
 import { alert, invite, isLoaded, signInNewOwner, toast, untilAgency } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 
@@ -83,6 +84,12 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       await visit.checkPage('integration-connect');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       for (const language of ['curl', 'TypeScript', 'Python']) {
+        // Its strings have a colour.
+        await page
+          .getByRole('region', { name: `${language} sample` })
+          .locator('.code-string')
+          .first()
+          .waitFor();
         await page.getByRole('button', { name: `Copy ${language} sample` }).click();
         const copied = String(await page.evaluate('navigator.clipboard.readText()'));
         const hasBoth = copied.includes(id) && copied.includes(visit.rig.baseUrl);
@@ -139,6 +146,10 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       const warning = page.getByRole('status').filter({ hasText: 'The files of the agency cannot be loaded.' });
       await warning.getByText('Runs use the last version that could be loaded.').waitFor();
       await visit.checkPage('integration-agency-broken');
+      for (const section of ['Runs', 'Files', 'Webhooks']) {
+        await chooseInMenu(page, section);
+        await warning.waitFor();
+      }
       rig.agencies.write({ [file]: getAgency('Broken') });
       await warning.waitFor({ state: 'hidden' });
       rig.agencies.delete(agency);
@@ -168,6 +179,8 @@ export const integrationVisits: readonly ConsoleVisit[] = [
       await page.getByLabel('Folder of a member').fill('/elsewhere');
       await visit.expectRefusal(400, () => save.click());
       await alert(page, /memberFolder/);
+      const folder = page.getByLabel('Folder of a member');
+      await folder.and(page.locator(':focus[aria-invalid="true"]')).waitFor();
       await visit.checkPage('integration-settings-refused');
     },
   },

@@ -1,5 +1,5 @@
 import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
-import { chooseInProfile } from '../sign-in-pages.ts';
+import { chooseInMenu } from '../sign-in-pages.ts';
 import { alert, signInNewOwner } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 import { cellInView, timeIn } from './table-cell.ts';
@@ -40,7 +40,7 @@ export const keyVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       await visit.open('integrations');
-      await chooseInProfile(page, 'API keys');
+      await chooseInMenu(page, 'API keys');
       await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
       await visit.checkPage('keys');
       const name = visit.unique('backend');

@@ -1,6 +1,14 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
-import { chooseInProfile, FIRST_OWNER, fillSignIn, setUp, signedIn, signedOut } from '../sign-in-pages.ts';
+import {
+  chooseInMenu,
+  chooseInProfile,
+  FIRST_OWNER,
+  fillSignIn,
+  setUp,
+  signedIn,
+  signedOut,
+} from '../sign-in-pages.ts';
 import { alert, invite, signInNewOwner, toast } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 import { cellInView, timeIn } from './table-cell.ts';
@@ -49,7 +57,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, api } = visit;
       await visit.open('integrations');
-      await chooseInProfile(page, 'People');
+      await chooseInMenu(page, 'People');
       await page.getByRole('heading', { level: 1, name: 'People' }).waitFor();
       await visit.checkPage('people');
       const dialog = await openInvitation(visit);
@@ -78,7 +86,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('dialog').getByRole('button', { name: 'Remove person' }).click();
       await toast(page, `${name} is removed.`);
       const { items } = (await api.get('/v2/audit?limit=3')).body as { items: readonly ListedEvent[] };
-      await chooseInProfile(page, 'Audit log');
+      await chooseInMenu(page, 'Audit log');
       await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
       await visit.checkPage('audit');
       await page.getByLabel('Target').fill(items[0]?.target ?? '');
@@ -107,7 +115,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page } = visit;
       await visit.open('integrations');
-      await chooseInProfile(page, 'Owners');
+      await chooseInMenu(page, 'Owners');
       await page.getByRole('heading', { level: 1, name: 'Owners' }).waitFor();
       await visit.checkPage('owners');
       await page.getByRole('button', { name: 'Create an owner' }).click();

@@ -27,12 +27,16 @@ const questions: ConsoleVisit = {
     await page.reload();
     await page.getByLabel('Reason (optional)').fill('A customer of many years.');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await answers(page).last().getByText('Answered call').click();
-    await answers(page)
-      .last()
-      .getByRole('group', { name: 'output of the answered call' })
-      .getByText('refunded')
-      .waitFor();
+    const decided = sentMessages(page).getByRole('list', { name: 'Answers' });
+    const sentence = /^Approved refund by .+: A customer of many years\.$/;
+    await decided.getByText(sentence).waitFor();
+    await ended(visit, 2);
+    for (const isReloaded of [false, true]) {
+      if (isReloaded) await page.reload();
+      await decided.getByText(sentence).waitFor();
+      await answers(page).last().getByText('Tool refund').click();
+      await answers(page).last().getByRole('group', { name: 'output of refund' }).getByText('refunded').waitFor();
+    }
     await toEnd(visit);
     await send(visit, 'tool refund {"order":"A-2","cents":100}');
     await page.getByRole('button', { name: 'Decline' }).click();
@@ -55,7 +59,9 @@ const twoQuestions: ConsoleVisit = {
     await toEnd(visit);
     await visit.checkPage('playground-two-questions');
     await page.getByRole('button', { name: 'Send answers' }).click();
-    await sentMessages(page).getByText('Approved, Declined').waitFor();
+    const decided = sentMessages(page).getByRole('list', { name: 'Answers' }).getByRole('listitem');
+    await decided.filter({ hasText: /^Approved refund by/ }).waitFor();
+    await decided.filter({ hasText: /^Declined refund by .+: A-4 was paid back in May\.$/ }).waitFor();
     await ended(visit, 2);
     expectEqual('questions after the answers', await asked.count(), 0);
     const runId = await getRunId(answers(page).last().getByRole('link', { name: 'Open the run' }));
@@ -98,7 +104,7 @@ const clientTool: ConsoleVisit = {
     await asked.getByLabel('Output').fill('{"city":"Turin"}');
     await visit.checkPage('playground-client-tool');
     await page.getByRole('button', { name: 'Send answers' }).click();
-    await sentMessages(page).getByText('Output sent').waitFor();
+    await sentMessages(page).getByText('Output for').waitFor();
     await ended(visit, 2);
     await answers(page).last().getByText('{"city":"Turin"}').waitFor();
     await send(visit, 'tool position');

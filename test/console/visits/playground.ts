@@ -8,7 +8,7 @@ const getAddress = (integration: string, fields: Readonly<Record<string, string>
 /** From this width on the steps are beside the chat. */
 const STEPS_BESIDE_PX = 1152;
 
-export const sentMessages = (page: Page) => page.getByRole('article', { name: 'Your message' });
+export const sentMessages = (page: Page) => page.getByRole('article', { name: 'User message' });
 export const answers = (page: Page) => page.getByRole('article', { name: 'Answer' });
 
 export async function send({ page }: VisitContext, text: string): Promise<void> {
@@ -94,6 +94,23 @@ const TEAM_STEPS = [
   'Billing: scripted/model',
 ];
 
+/** The reloaded turns have everything that was shown while they were made. */
+async function checkKept({ page }: VisitContext): Promise<void> {
+  const [, thought, called, team] = await answers(page).all();
+  await thought?.scrollIntoViewIfNeeded();
+  await thought?.getByText('Reasoning').click();
+  await thought?.getByText('Then I look at its parcels.').waitFor();
+  await called?.scrollIntoViewIfNeeded();
+  await called?.getByText('Tool find_order').click();
+  await called?.getByRole('group', { name: 'arguments of find_order' }).getByText('A-1001').waitFor();
+  await called?.getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
+  await team?.scrollIntoViewIfNeeded();
+  await team?.getByText('Triage handed over to Billing.').waitFor();
+  await team?.getByRole('heading', { name: 'Billing', exact: true }).waitFor();
+  await team?.getByText('Triage asks Research').click();
+  await team?.getByText('Please do your part.').waitFor();
+}
+
 const talk: ConsoleVisit = {
   name: 'playground-talk',
   async run(visit) {
@@ -143,6 +160,7 @@ const talk: ConsoleVisit = {
     await page.reload();
     await ended(visit, 5);
     expectEqual('answers after a reload', await answers(page).count(), 5);
+    await checkKept(visit);
     await checkWhole(visit, 'playground-reloaded');
     await page.getByRole('button', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: /^New chat with / }).waitFor();

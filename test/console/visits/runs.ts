@@ -1,6 +1,7 @@
-import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import type { Page } from 'playwright-core';
+import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Locator, Page } from 'playwright-core';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { copied } from './copied.ts';
 import { shown } from './table-cell.ts';
 
 const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).waitFor();
@@ -9,6 +10,13 @@ const row = (page: Page, name: RegExp) => steps(page).getByRole('button', { name
 const details = (page: Page) => page.getByRole('region', { name: 'Details' });
 const openRun = (visit: VisitContext, run: string, search = '') =>
   visit.open(`integrations/${visit.integration}/runs/${run}${search}`);
+
+/** Beside the texts of a row, at every width. */
+const END_OF_ROW = { x: 300, y: 40 };
+
+async function expectTexts(what: string, found: Locator, texts: readonly string[]): Promise<void> {
+  await until(what, async () => JSON.stringify(await found.allTextContents()) === JSON.stringify(texts));
+}
 
 /** A run that waits until the model is released. */
 async function heldRun({ api, integration, seed, unique }: VisitContext, name: string): Promise<string> {
@@ -48,13 +56,6 @@ async function checkFigures({ page, api, integration }: VisitContext, runId: str
   await fact(page, `${shown(charged.amount)} ${charged.unit}`);
 }
 
-async function copied(page: Page, label: string): Promise<string> {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click();
-  await page.getByRole('button', { name: `Copied ${label}`, exact: true }).waitFor();
-  return String(await page.evaluate('navigator.clipboard.readText()'));
-}
-
 /** The chosen event is shown with indented data, and copied as the server sends it. */
 async function checkEvent({ page, api, integration }: VisitContext, runId: string): Promise<void> {
   const region = page.getByRole('region', { name: /^event \d+$/ });
@@ -78,29 +79,58 @@ export const runVisits: readonly ConsoleVisit[] = [
       await visit.open(`integrations/${integration}/runs`);
       await rows.first().waitFor();
       await visit.checkPage('runs');
-      await page.getByLabel('Status').selectOption('failed');
+      const search = page.getByRole('combobox', { name: 'Search' });
+      const options = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
+      // A name, then a value, from the suggestions.
+      await search.pressSequentially('sta');
+      await expectTexts('names of filters', options, ['status:state of the run']);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await search.pressSequentially('fai');
+      await expectTexts('values of a filter', options, ['failed']);
+      await visit.checkPage('runs-suggestions');
+      await page.keyboard.press('Enter');
       await page.getByRole('row').filter({ hasText: 'completed' }).first().waitFor({ state: 'hidden' });
       expectEqual('status in the address', new URL(page.url()).search, '?status=failed');
       const failed = rows.filter({ has: page.getByRole('link', { name: 'fail please' }) }).first();
       await failed.getByText('The provider answered 503: overloaded.', { exact: true }).waitFor();
       await visit.checkPage('runs-failed');
-      await page.getByLabel('Agent').selectOption('Billing');
+      await search.fill('agent:billing ');
       await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();
+      expectEqual('agent in the address', new URL(page.url()).searchParams.get('agent'), 'Billing');
       await visit.checkPage('runs-not-found');
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows.first().waitFor();
-      await page.getByLabel('Chat', { exact: true }).fill(seed.chats.asking);
+      // Typed as a whole, with words that only one run has.
+      await search.fill(`chat:${seed.chats.asking} "REFUND"`);
+      await search.press('Enter');
       await page.getByText('1 run', { exact: true }).waitFor();
       await rows.getByText('waiting', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByLabel('Member').fill('user-02');
-      await page.getByRole('row').filter({ hasText: 'user-01' }).first().waitFor({ state: 'hidden' });
+      expectEqual('words in the address', new URL(page.url()).searchParams.get('q'), '"REFUND"');
+      await page.reload();
+      await page.getByText('1 run', { exact: true }).waitFor();
+      await page.getByRole('button', { name: `Remove chat:${seed.chats.asking}` }).click();
+      await search.fill('');
+      // The member is found by the name, and its chip shows the name.
+      await search.pressSequentially('member:bao');
+      await expectTexts('members', options, ['Bao Nguyenuser-02']);
+      await page.keyboard.press('Enter');
+      await rows.filter({ hasText: 'Ada Lindqvist' }).first().waitFor({ state: 'hidden' });
+      expectEqual('member in the address', new URL(page.url()).search, '?member=user-02');
+      await page.getByRole('list', { name: 'Filters' }).getByText('Bao Nguyen').waitFor();
+      await search.press('Backspace');
+      await rows.filter({ hasText: 'Ada Lindqvist' }).first().waitFor();
+      const time = page.getByLabel('Time', { exact: true });
+      await time.selectOption('Last 24 hours');
+      await page.getByText(/^\d+ runs$/).waitFor();
+      expectEqual('time in the address', new URL(page.url()).search, '?last=24h');
+      await time.selectOption('Own range…');
       await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00');
       await page.getByRole('heading', { name: 'No run matches the filters' }).waitFor();
       await page.getByLabel('To', { exact: true }).fill('0002-01-01T00:00');
-      await page.getByLabel('Member').focus();
+      await search.focus();
       expectEqual('a year in part', await page.getByLabel('To', { exact: true }).inputValue(), '2020-01-01T00:00');
-      await page.getByLabel('To', { exact: true }).fill('');
+      await time.selectOption('Any time');
       await rows.first().waitFor();
       await visit.open(`integrations/${seed.otherIntegration}/runs`);
       await page.getByRole('heading', { name: 'No runs yet' }).waitFor();
@@ -110,6 +140,77 @@ export const runVisits: readonly ConsoleVisit[] = [
         await alert(page, 'status');
       });
       await visit.checkPage('runs-wrong-filter');
+    },
+  },
+  {
+    name: 'runs-at-the-side',
+    async run(visit) {
+      const { page, integration, width } = visit;
+      const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
+      const side = page.getByRole('region', { name: 'Side panel' });
+      await visit.open(`integrations/${integration}/runs?status=failed`);
+      await rows.first().waitFor();
+      // The whole row is the link, and the only stop of the key Tab.
+      expectEqual('controls of a row', await rows.first().locator('a, button, input').count(), 1);
+      const href = String(await rows.first().getByRole('link').getAttribute('href'));
+      const tab = page.context().waitForEvent('page');
+      await rows.first().click({ modifiers: ['Control'], position: END_OF_ROW });
+      // It stays open: requests of a page that is closed do not end.
+      const opened = await tab;
+      await opened.getByRole('tab', { name: 'Run' }).waitFor();
+      expectEqual('address of the new tab', new URL(opened.url()).pathname, new URL(href, page.url()).pathname);
+      if (width < 1280) {
+        await visit.open(`integrations/${integration}/runs?peek=${href.split('/').at(-1)}`);
+        await rows.first().waitFor();
+        expectEqual('sides on a narrow screen', await side.count(), 0);
+        await rows.first().click({ position: END_OF_ROW });
+        await page.getByRole('tab', { name: 'Run' }).waitFor();
+        return;
+      }
+      await page.getByRole('button', { name: 'Side panel' }).click();
+      await side.getByText('The provider answered 503: overloaded.').waitFor();
+      await side.getByText('fail please').waitFor();
+      await side.getByRole('listitem').filter({ hasText: 'Model' }).getByText('failed', { exact: true }).waitFor();
+      await visit.checkPage('runs-side');
+      const peeked = () => new URL(page.url()).searchParams.get('peek');
+      await page.getByRole('combobox', { name: 'Search' }).fill('');
+      await page.getByRole('button', { name: 'Remove status:failed' }).click();
+      await page.getByText(/^\d+ runs/).waitFor();
+      await page.getByRole('heading', { level: 1 }).click();
+      // The shown run may not be the first one now.
+      for (let first = String(await rows.first().getByRole('link').getAttribute('href')); ; ) {
+        if (first.endsWith(`/${peeked()}`)) break;
+        const before = peeked();
+        await page.keyboard.press('k');
+        await until('another run at the side', async () => peeked() !== before);
+      }
+      const addresses = await rows.getByRole('link').evaluateAll((links) => links.map((link) => String(link)));
+      for (const address of addresses.slice(1, 4)) {
+        await page.keyboard.press('j');
+        await until('the next run at the side', async () => address.endsWith(`/${peeked()}`));
+        await side
+          .getByRole('link', { name: 'Open the run' })
+          .and(page.locator(`[href$="${peeked()}"]`))
+          .waitFor();
+      }
+      await page.keyboard.press('k');
+      await until('the run before', async () => addresses[2]?.endsWith(`/${peeked()}`) === true);
+      await page.reload();
+      await side
+        .getByRole('link', { name: 'Open the run' })
+        .and(page.locator(`[href$="${peeked()}"]`))
+        .waitFor();
+      // A click shows another run; Escape closes the side.
+      await rows.first().click({ position: END_OF_ROW });
+      await until('the clicked run', async () => addresses[0]?.endsWith(`/${peeked()}`) === true);
+      await page.keyboard.press('Escape');
+      await side.waitFor({ state: 'hidden' });
+      expectEqual('side in the address', peeked(), null);
+      await page.keyboard.press('j');
+      await side.waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('tab', { name: 'Run' }).waitFor();
+      expectEqual('opened run', page.url(), addresses[0]);
     },
   },
   {

@@ -2,6 +2,7 @@ import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { alert } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { copied } from './copied.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -54,9 +55,9 @@ export const scheduleVisits: readonly ConsoleVisit[] = [
       await dialog(page).getByLabel('Cron pattern').fill('0 9 * * 1');
       await button(page, 'Create schedule').last().click();
       await title(page, visit.unique('Weekly'));
-      const request = page.getByRole('region', { name: 'request' });
+      await page.getByRole('region', { name: 'request' }).getByText('"Weekly"').waitFor();
       const expected = { message: 'Write the report for {{tick}}.', user_context: 'Weekly' };
-      expectEqual('the request', JSON.stringify(JSON.parse(await request.innerText())), JSON.stringify(expected));
+      expectEqual('the request', JSON.parse(await copied(page, 'request')), expected);
       await page.getByText('No tick has passed yet.').waitFor();
       await visit.checkPage('schedule');
       await button(page, 'Pause').click();

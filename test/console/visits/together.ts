@@ -1,5 +1,5 @@
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
-import { chooseInProfile, openMenu, setUp, signOut } from '../sign-in-pages.ts';
+import { chooseInMenu, openMenu, setUp, signOut } from '../sign-in-pages.ts';
 import { invite, signInNewOwner, toast } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
 import { answers, ended, openPlayground, send, sentMessages } from './playground.ts';
@@ -74,7 +74,7 @@ export const togetherVisits: readonly ConsoleVisit[] = [
       await setUp(tab, second.setupLink, second);
       // The first person's token has ended, and the cookie is that of the second.
       await visit.expectRefusal(401, async () => {
-        await chooseInProfile(page, 'API keys');
+        await chooseInMenu(page, 'API keys');
         await openMenu(page);
         await page.getByRole('button', { name: `Profile of ${second.email}` }).waitFor();
       });

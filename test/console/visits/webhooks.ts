@@ -2,6 +2,7 @@ import { expectEqual, until } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import { alert } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { copied } from './copied.ts';
 
 /** No host has this name, so every attempt fails. */
 const NOWHERE = 'https://receiver.invalid/hook';
@@ -115,8 +116,8 @@ export const webhookVisits: readonly ConsoleVisit[] = [
       expectEqual('type in the address', new URL(page.url()).searchParams.get('type'), 'webhook.test');
       await page.getByRole('link', { name: /^webhook\.test/ }).click();
       await title(page, 'webhook.test');
-      const body = page.getByRole('region', { name: 'body' });
-      expectEqual('the body', JSON.parse(await body.innerText()).data.endpointId, endpointId);
+      await page.getByRole('region', { name: 'body' }).getByText(`"${endpointId}"`).waitFor();
+      expectEqual('the body', JSON.parse(await copied(page, 'body')).data.endpointId, endpointId);
       await visit.checkPage('webhook-delivery');
       await button(page, 'Send once more').click();
       await page.getByText('This is the new delivery of the same event.').first().waitFor();

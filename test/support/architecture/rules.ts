@@ -213,7 +213,7 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   // It is built into files for browsers. Only the public API connects it with the server.
   'packages/console/src/': {
     own: ['@runwire/client'],
-    others: ['react', 'react-dom', '@tanstack/**', 'radix-ui', 'uplot', 'marked'],
+    others: ['react', 'react-dom', '@tanstack/**', 'radix-ui', 'uplot', 'marked', 'highlight.js/**'],
   },
   'packages/cli/src/': { own: [], lazily: ['@runwire/server', '@runwire/client'], others: true },
   'packages/create-runwire/src/': { own: ['@runwire/cli/init'], others: false },

@@ -3,7 +3,7 @@ import type { CliCommand, Context } from '../command.ts';
 import { wholeNumber } from '../command.ts';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type ListOptions, note, print, printJson, printList, shortened, visible } from '../output.ts';
+import { type ListOptions, note, print, printJson, printList, printTable, shortened, visible } from '../output.ts';
 
 export function addAgencyCommands(program: CliCommand, { env }: Context): void {
   const agencies = program.command('agencies').explain({ summary: 'check agencies, and list those of a server' });
@@ -27,6 +27,32 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
       if (json) printJson({ report: text, complete: isWhole });
       else print(text);
       if (!isWhole) process.exitCode = EXIT.failed;
+    });
+  agencies
+    .command('show')
+    .explain({
+      summary: 'show the instructions and tools of the agents of an agency',
+      details: ['It shows the version that new runs use. Placeholders are not filled in.'],
+      examples: ['runwire agencies show support'],
+    })
+    .argument('AGENCY')
+    .printsJson('print the definition as JSON')
+    .asksServer()
+    .action(async (agency: string, { json, ...options }: ConnectionOptions & { json?: true }) => {
+      const client = await connect(env, options);
+      const definition = await client.agencies.definition({ agency });
+      if (json) return printJson(definition);
+      if (definition.sharedInstructions !== '') print(visible(`${definition.sharedInstructions}\n`));
+      for (const { name, instructions, tools } of definition.agents) {
+        print(visible(`# ${name}\n\n${instructions ?? 'A function of the agency writes the instructions.'}\n`));
+        if (tools.length === 0) continue;
+        printTable(tools, [
+          { title: 'tool', value: (tool) => tool.name },
+          { title: 'server', value: ({ server }) => server },
+          { title: 'description', value: ({ description }) => description, canShrink: true },
+        ]);
+        print('');
+      }
     });
   agencies
     .command('list')

@@ -1081,6 +1081,11 @@ class AsyncAgenciesApi(AsyncResource):
         """List agencies with their entry points and flows."""
         return self._list("GET /v2/agencies", {"limit": limit})
 
+    async def definition(self, agency: str) -> models.AgencyDefinition:
+        """Read the instructions and tools of the agents of an agency."""
+        answer: models.AgencyDefinition = await self._json("GET /v2/agencies/:agency/definition", {"agency": agency})
+        return answer
+
 
 class AsyncNodesApi(AsyncResource):
     """Operations of `client.nodes`."""

@@ -94,6 +94,45 @@ class AgencyAgentsItem(TypedDict):
     """Messages that a user may begin with."""
 
 
+class AgencyDefinition(TypedDict):
+    """What the models of an agency read, as its files have it: placeholders are not filled in."""
+
+    agency: str
+    """Identifier of the agency."""
+    version: str | None
+    """Hash of everything that the agency loads. Null if it could not be loaded."""
+    sharedInstructions: str
+    """The instructions that all agents get. May be empty."""
+    agents: list[AgencyDefinitionAgentsItem]
+    """All agents of the agency. Empty if it could not be loaded."""
+
+
+class AgencyDefinitionAgentsItem(TypedDict):
+    """What an agent tells its model."""
+
+    name: str
+    """Name of the agent."""
+    instructions: str | None
+    """The own instructions of the agent. Null if a function writes them."""
+    tools: list[AgencyDefinitionAgentsItemToolsItem]
+    """Its tools, besides flows. This node lists the tools of the MCP servers that it has connected."""
+    output: dict[str, Any] | None
+    """JSON Schema of its answer. Null if its answers are free text."""
+
+
+class AgencyDefinitionAgentsItemToolsItem(TypedDict):
+    """A tool that the model of an agent may call."""
+
+    name: str
+    """Name of the tool, as the model calls it."""
+    description: str
+    """What the model reads about the tool."""
+    inputSchema: dict[str, Any]
+    """JSON Schema of the arguments."""
+    server: str | None
+    """The MCP server that has the tool. Null if it is a tool of the agency or a built-in one."""
+
+
 class AgencyError(TypedDict):
     """Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last
     version that could be loaded, which completions use. If there is none, completions get 503
@@ -154,6 +193,11 @@ class AgencyMcpItem(TypedDict):
     """
     since: str
     """Since when the server has this state."""
+    lastOutput: str | None
+    """The last line that the program of the server wrote to stderr, without the secrets of its settings. It can
+    quote runs, so only the administrator gets it. Null for all others, for servers with a URL, and if nothing was
+    written.
+    """
 
 
 class AgencyProcess(TypedDict):

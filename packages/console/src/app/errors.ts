@@ -13,7 +13,15 @@ interface ErrorText {
 }
 
 /** What a person typed is wrong, found before a request is sent. */
-export class InputError extends Error {}
+export class InputError extends Error {
+  /** The name of the form's field. */
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** What a person can do, in words that are true on every page. Runs that failed have the same codes as requests. */
 const ADVICE: Readonly<Record<string, string>> = {

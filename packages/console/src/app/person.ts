@@ -24,5 +24,5 @@ export function leaveSession(router: AnyRouter, isAsked: boolean): void {
   // Errors of several requests arrive together, and the first has left the page already.
   if (router.state.location.pathname.endsWith('/sign-in')) return;
   const next: string = router.state.location.publicHref;
-  void router.navigate({ to: '/sign-in', search: isAsked ? {} : { next } }).then(forgetPerson);
+  void router.navigate({ to: '/sign-in', search: isAsked ? {} : { next }, ignoreBlocker: true }).then(forgetPerson);
 }

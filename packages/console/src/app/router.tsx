@@ -70,6 +70,7 @@ const home = createRoute({
 const integrations = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/integrations/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
@@ -83,14 +84,14 @@ const integration = createRoute({
 const playground = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/playground',
-  validateSearch: searchFields('chat', 'member', 'agent', 'run'),
+  validateSearch: searchFields('chat', 'member', 'agent', 'run', 'with', 'other'),
   component: lazyPage(() => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 });
 
 const chats = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/chats',
-  validateSearch: searchFields('member', 'status', 'updatedAfter'),
+  validateSearch: searchFields('member', 'status', 'q', 'last', 'from', 'sort', 'peek'),
   component: lazyPage(() => import('../pages/chats/chats-page.tsx'), 'ChatsPage'),
 });
 
@@ -103,7 +104,7 @@ const chat = createRoute({
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs',
-  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'from', 'to'),
+  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'q', 'last', 'from', 'to', 'peek'),
   component: lazyPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 });
 
@@ -117,7 +118,7 @@ const run = createRoute({
 const members = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/members',
-  validateSearch: searchFields('q'),
+  validateSearch: searchFields('q', 'create'),
   component: lazyPage(() => import('../pages/members/members-page.tsx'), 'MembersPage'),
 });
 
@@ -145,6 +146,7 @@ const files = createRoute({
 const schedules = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/schedules',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/schedules/schedules-page.tsx'), 'SchedulesPage'),
 });
 
@@ -157,6 +159,7 @@ const schedule = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/webhooks',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
@@ -196,6 +199,7 @@ const agency = createRoute({
 const keys = createRoute({
   getParentRoute: () => signedIn,
   path: '/keys',
+  validateSearch: searchFields('create', 'key'),
   component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 
@@ -208,6 +212,7 @@ const profile = createRoute({
 const people = createRoute({
   getParentRoute: () => signedIn,
   path: '/people',
+  validateSearch: searchFields('create'),
   component: lazyPage(() => import('../pages/people/people-page.tsx'), 'PeoplePage'),
 });
 

@@ -1,22 +1,33 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { May } from '../ui/may.tsx';
-import { Menu, MenuItem, MenuLabel, MenuLine } from '../ui/menu.tsx';
-import { notify } from '../ui/toasts.tsx';
-import { apiUrl, consoleUrl } from './addresses.ts';
+import { IntegrationWarning } from '../ui/agency-warning.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { consoleUrl } from './addresses.ts';
+import { useLoadedDialog } from './loaded-dialog.tsx';
+import { useMenuPages } from './menu-choice.ts';
+import { Navigation, OpenCount } from './navigation.tsx';
 import { useOpenQuestions } from './open-questions.ts';
-import { leaveSession } from './person.ts';
-import { integrationsQuery, meQuery } from './queries.ts';
-import { signOut } from './session.ts';
+import { ProfileMenu } from './profile-menu.tsx';
+import { integrationsQuery } from './queries.ts';
+import { lastIntegration } from './recent-pages.ts';
+import { IS_APPLE, useShortcuts } from './shortcuts.ts';
+
+const loadPalette = () => import('../pages/palette/palette-dialog.tsx').then(({ PaletteDialog }) => PaletteDialog);
+const loadHelp = () => import('../pages/palette/shortcuts-dialog.tsx').then(({ ShortcutsDialog }) => ShortcutsDialog);
 
 /** The frame of all pages after signing in: the menu, and the page in it. */
 export function Shell() {
   const side = useRef<HTMLElement>(null);
   const openQuestions = useOpenQuestions();
+  const { integration } = useParams({ strict: false });
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   // The whole address, because the pages have a `<base>`.
   const address = useRouterState({ select: ({ location }) => location.publicHref.replace(/#.*$/, '') });
+  const { dialog, open } = useLoadedDialog();
+  const openPalette = () => open(loadPalette);
+  const openHelp = () => open(loadHelp);
+  useShortcuts({ openPalette, openHelp, go: useGo() });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes after each navigation.
   useEffect(() => side.current?.hidePopover(), [pathname]);
   return (
@@ -32,12 +43,28 @@ export function Shell() {
       </header>
       <aside ref={side} id="menu" className="side" popover="auto">
         <Brand />
+        <button
+          type="button"
+          className="button find"
+          aria-haspopup="dialog"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => {
+            side.current?.hidePopover();
+            openPalette();
+          }}
+        >
+          <Icon name="search" />
+          <span className="find-text">Go to…</span>
+          <kbd>{IS_APPLE ? '⌘K' : 'Ctrl K'}</kbd>
+        </button>
         <Navigation openQuestions={openQuestions} />
-        <Profile />
+        <ProfileMenu onHelp={openHelp} />
       </aside>
       <main id="main" className="main">
+        {integration !== undefined && <IntegrationWarning key={integration} integration={integration} />}
         <Outlet />
       </main>
+      {dialog}
     </div>
   );
 }
@@ -51,162 +78,20 @@ function Brand() {
   );
 }
 
-/** One integration's pages. */
-const SECTIONS = [
-  { title: 'Playground', to: '/integrations/$integration/playground', call: 'getCompletionV2' },
-  { title: 'Chats', to: '/integrations/$integration/chats', call: 'listChats' },
-  { title: 'Runs', to: '/integrations/$integration/runs', call: 'listRuns' },
-  { title: 'Members', to: '/integrations/$integration/members', call: 'listMembers' },
-  { title: 'Usage', to: '/integrations/$integration/usage', call: 'listUsage' },
-  { title: 'Files', to: '/integrations/$integration/files', call: 'listFiles' },
-  { title: 'Schedules', to: '/integrations/$integration/schedules', call: 'listSchedules' },
-  { title: 'Webhooks', to: '/integrations/$integration/webhooks', call: 'listWebhooks' },
-] as const;
-
-function Navigation({ openQuestions }: { readonly openQuestions: string }) {
-  const { data: me } = useQuery(meQuery);
-  const { integration } = useParams({ strict: false });
-  return (
-    <nav className="nav" aria-label="Pages">
-      <ul>
-        <li>
-          <Link to="/" activeOptions={{ exact: true }}>
-            Home
-          </Link>
-        </li>
-        <li>
-          <Link to="/integrations" activeOptions={{ exact: true }}>
-            Integrations
-          </Link>
-        </li>
-        <li>
-          <Link to="/approvals" activeOptions={{ includeSearch: false }} className="nav-counted">
-            Approvals <OpenCount count={openQuestions} />
-          </Link>
-        </li>
-        <li>
-          <Link to="/agencies">Agencies</Link>
-        </li>
-        {me?.administrator && (
-          <May call="listNodes">
-            <li>
-              <Link to="/health">Health</Link>
-            </li>
-          </May>
-        )}
-      </ul>
-      {integration !== undefined && <IntegrationSections integration={integration} />}
-    </nav>
-  );
-}
-
-/** How many questions are open. Nothing if none is. */
-function OpenCount({ count }: { readonly count: string }) {
-  if (count === '') return null;
-  return (
-    <span className="badge badge-warn">
-      {count}
-      <span className="visually-hidden"> open</span>
-    </span>
-  );
-}
-
-function IntegrationSections({ integration }: { readonly integration: string }) {
-  const { data: integrations = [] } = useQuery(integrationsQuery);
+/** Returns a function that opens the page of a key. Without an integration in the address it is that of the last one. */
+function useGo(): (key: string) => void {
   const navigate = useNavigate();
-  // Another integration opens at the same section.
-  const name = useRouterState({ select: ({ location }) => location.pathname.split('/')[3] });
-  const section = SECTIONS.find(({ to }) => to.endsWith(`/${name}`))?.to ?? '/integrations/$integration';
-  const isListed = integrations.some(({ apiIntegrationId }) => apiIntegrationId === integration);
-  return (
-    <div className="stack-tight">
-      <select
-        className="input"
-        aria-label="Integration"
-        value={integration}
-        onChange={({ target }) => void navigate({ to: section, params: { integration: target.value } })}
-      >
-        {!isListed && <option value={integration}>{integration}</option>}
-        {integrations.map(({ apiIntegrationId, name }) => (
-          <option key={apiIntegrationId} value={apiIntegrationId}>
-            {name ?? apiIntegrationId}
-          </option>
-        ))}
-      </select>
-      <ul>
-        <li>
-          <Link
-            to="/integrations/$integration"
-            params={{ integration }}
-            activeOptions={{ exact: true, includeSearch: false }}
-          >
-            Overview
-          </Link>
-        </li>
-        {SECTIONS.map(({ title, to, call }) => (
-          <May key={to} call={call}>
-            <li>
-              <Link to={to} params={{ integration }}>
-                {title}
-              </Link>
-            </li>
-          </May>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function Profile() {
-  const { data: me } = useQuery(meQuery);
-  const router = useRouter();
-  const person = me?.person?.name ?? me?.person?.email ?? 'Profile';
-  const leave = async () => {
-    try {
-      await signOut();
-      leaveSession(router, true);
-    } catch {
-      notify('The server does not answer, so you are still signed in. Sign out again when it answers.');
-    }
+  const { general, ofIntegration } = useMenuPages();
+  const { integration } = useParams({ strict: false });
+  const { data: integrations = [] } = useQuery({ ...integrationsQuery, enabled: false });
+  return (key) => {
+    const page = general.find((one) => one.key === key);
+    if (page !== undefined) return void navigate({ to: page.to });
+    const own = ofIntegration.find((one) => one.key === key);
+    const known = integration ?? lastIntegration() ?? integrations[0]?.apiIntegrationId;
+    if (own === undefined) return;
+    void (known === undefined
+      ? navigate({ to: '/integrations' })
+      : navigate({ to: own.to, params: { integration: known } }));
   };
-  return (
-    <Menu
-      trigger={
-        <button type="button" className="button profile" aria-label={`Profile of ${person}`}>
-          <span className="ellipsis">{person}</span>
-          <span aria-hidden="true">▾</span>
-        </button>
-      }
-    >
-      {me?.person?.email != null && <MenuLabel>{me.person.email}</MenuLabel>}
-      <May call="listApiKeys">
-        <MenuItem isLink>
-          <Link to="/keys">API keys</Link>
-        </MenuItem>
-      </May>
-      <MenuItem isLink>
-        <Link to="/profile">Profile and password</Link>
-      </MenuItem>
-      <May call="listPeople">
-        <MenuItem isLink>
-          <Link to="/people">People</Link>
-        </MenuItem>
-        <MenuItem isLink>
-          <Link to="/audit">Audit log</Link>
-        </MenuItem>
-        {me?.administrator && (
-          <MenuItem isLink>
-            <Link to="/owners">Owners</Link>
-          </MenuItem>
-        )}
-      </May>
-      <MenuItem isLink>
-        <a href={new URL('docs', apiUrl).href} target="_blank" rel="noreferrer">
-          API reference
-        </a>
-      </MenuItem>
-      <MenuLine />
-      <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
-    </Menu>
-  );
 }

@@ -36,6 +36,15 @@ const formatDate = (time: string | Date): string => date.format(new Date(time));
 export const formatTime = (time: string | Date): string => dateTime.format(new Date(time));
 export const formatExactTime = (time: string | Date): string => exact.format(new Date(time));
 
+/** The zone of all times that the browser shows, such as `Europe/Berlin (GMT+1)`. */
+export function formatZone(now = new Date()): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  if (timeZone === 'UTC') return timeZone;
+  const parts = new Intl.DateTimeFormat(LOCALE, { timeZoneName: 'shortOffset' }).formatToParts(now);
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return `${timeZone} (${offset})`;
+}
+
 /** A day of UTC, such as `2030-01-31`. */
 export const formatDay = (utcDay: string): string => day.format(new Date(utcDay));
 /** Short, for axes: `31 Jan`. */

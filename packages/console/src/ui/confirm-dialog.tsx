@@ -25,9 +25,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         submitLabel={action}
         pendingLabel={pendingLabel}
         isDanger
+        isGuarded={false}
         onCancel={onClose}
         onSubmit={async () => {
-          if (typeName !== undefined && typed !== typeName) throw new InputError(`Type exactly ${typeName}.`);
+          if (typeName !== undefined && typed !== typeName)
+            throw new InputError(`Type exactly ${typeName}.`, 'confirmation');
           await onConfirm();
           onClose();
         }}

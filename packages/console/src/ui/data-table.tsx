@@ -4,6 +4,7 @@ import type { PagedList } from '../app/paged-list.ts';
 import { formatCount } from '../lib/format.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './feedback.tsx';
+import { type Peek, usePeek } from './use-peek.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -28,14 +29,21 @@ interface DataTableProps<Row> {
   readonly empty: ReactNode;
   /** Scrolls sideways on narrow screens, because no other page shows what its columns have. */
   readonly isWide?: boolean;
+  /** True if the whole row is the link in its first cell. Such a row has no other control. */
+  readonly hasRowLinks?: boolean;
+  /** The row that is shown at the side. */
+  readonly peek?: Peek | undefined;
 }
 
 const ROW_PX = 44;
 /** The next page is fetched when this many rows are left. */
 const ROWS_AHEAD = 60;
+/** A row that is scrolled to must not be below the head. */
+const HEAD_PX = 48;
 
 /** A list of the API. Only the rows in view are in the document, and further pages are fetched while scrolling. */
-export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = false }: DataTableProps<Row>) {
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { what, list, columns, rowKey, empty, isWide = false, hasRowLinks = false, peek } = props;
   const { rows, isLoading, error, hasMore, isLoadingMore, loadMore, retry } = list;
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
@@ -47,6 +55,13 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
     estimateSize: () => ROW_PX,
     overscan: 8,
     scrollMargin: top,
+    scrollPaddingStart: HEAD_PX,
+  });
+  const choose = usePeek({
+    peek,
+    body,
+    listKeys: () => rows.map(rowKey),
+    scrollTo: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
   });
   const inView = virtualizer.getVirtualItems();
   const lastIndex = inView.at(-1)?.index ?? 0;
@@ -65,7 +80,7 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
   const scroll = isWide ? { role: 'region', 'aria-label': what, tabIndex: 0 } : {};
   return (
     <div className="table-frame" {...scroll}>
-      <table className={isWide ? 'table table-wide' : 'table'} aria-rowcount={hasMore ? -1 : rows.length + 1}>
+      <table className={getTableClass(isWide, hasRowLinks)} aria-rowcount={hasMore ? -1 : rows.length + 1}>
         <caption className="visually-hidden">{what}</caption>
         <thead>
           <tr>
@@ -81,12 +96,20 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
             ))}
           </tr>
         </thead>
-        <tbody ref={body}>
+        <tbody ref={body} onClickCapture={choose}>
           <Space height={before} />
           {inView.map(({ index }) => {
             const row = rows[index] as Row;
+            const id = rowKey(row);
             return (
-              <DataRow key={rowKey(row)} row={row} index={index} columns={columns as readonly Column<unknown>[]} />
+              <DataRow
+                key={id}
+                id={id}
+                row={row}
+                index={index}
+                columns={columns as readonly Column<unknown>[]}
+                isPeeked={id === peek?.id}
+              />
             );
           })}
           <Space height={after} />
@@ -115,15 +138,17 @@ export function DataTable<Row>({ what, list, columns, rowKey, empty, isWide = fa
 const oneOf = (many: string) => (many === 'people' ? 'person' : many.replace(/ies$/, 'y').replace(/s$/, ''));
 
 interface DataRowProps {
+  readonly id: string;
   readonly row: unknown;
   readonly index: number;
   readonly columns: readonly Column<unknown>[];
+  readonly isPeeked: boolean;
 }
 
 /** Rendered once while it is in view, whatever the table does: a page of links takes most of a frame. */
-const DataRow = memo(function DataRow({ row, index, columns }: DataRowProps) {
+const DataRow = memo(function DataRow({ id, row, index, columns, isPeeked }: DataRowProps) {
   return (
-    <tr data-row aria-rowindex={index + 2}>
+    <tr data-row={id} aria-rowindex={index + 2} aria-current={isPeeked ? 'true' : undefined}>
       {columns.map(({ title, cell, isNumber, isMinor }) => (
         <td key={title} className={getClass(isNumber, isMinor)}>
           {cell(row)}
@@ -132,6 +157,9 @@ const DataRow = memo(function DataRow({ row, index, columns }: DataRowProps) {
     </tr>
   );
 });
+
+const getTableClass = (isWide: boolean, hasRowLinks: boolean): string =>
+  ['table', isWide && 'table-wide', hasRowLinks && 'table-linked'].filter(Boolean).join(' ');
 
 function getClass(isNumber = false, isMinor = false): string | undefined {
   return [isNumber && 'end', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;

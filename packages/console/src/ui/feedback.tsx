@@ -1,15 +1,18 @@
 import type { ReactNode } from 'react';
+import { Skeleton } from './skeleton.tsx';
 
 interface LoadingProps {
   /** What is being loaded, for example `members`. */
   readonly what: string;
 }
 
+/** What a page shows while it reads something. */
 export function Loading({ what }: LoadingProps) {
   return (
-    <p className="loading" role="status">
-      Loading {what}…
-    </p>
+    <div className="loading" role="status">
+      <span className="visually-hidden">Loading {what}…</span>
+      <Skeleton />
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
 import { TextField } from './form.tsx';
+import { useTypedText } from './use-typed-text.ts';
 
 interface FilterFieldProps {
   readonly label: string;
@@ -11,31 +11,9 @@ interface FilterFieldProps {
   readonly placeholder?: string;
 }
 
-/** The address changes when the person has stopped typing for this time. */
-const PAUSE_MS = 300;
-
 /** A filter that is typed. Its value is in the address. */
 export function FilterField({ value, onChange, ...rest }: FilterFieldProps) {
-  const [text, setText] = useState(value);
-  const sent = useRef(value);
-  const change = useRef(onChange);
-  useEffect(() => {
-    change.current = onChange;
-  });
-  useEffect(() => {
-    // The own change arrives while the person types on.
-    if (value !== sent.current) setText(value);
-    sent.current = value;
-  }, [value]);
-  const send = useCallback((typed: string) => {
-    if (typed.trim() === sent.current) return;
-    sent.current = typed.trim();
-    change.current(sent.current);
-  }, []);
-  useEffect(() => {
-    const timer = setTimeout(() => send(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text, send]);
+  const { text, setText, flush } = useTypedText(value, onChange);
   return (
     <TextField
       type="search"
@@ -43,7 +21,7 @@ export function FilterField({ value, onChange, ...rest }: FilterFieldProps) {
       value={text}
       onChange={(event) => setText(event.target.value)}
       // The page of a link that is clicked must not be left again when the pause ends.
-      onBlur={() => send(text)}
+      onBlur={flush}
       {...rest}
     />
   );

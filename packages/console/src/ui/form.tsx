@@ -1,6 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type InputHTMLAttributes, type ReactNode, useEffect, useId, useRef } from 'react';
+import { type FormEvent, type InputHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { DiscardDialog, useDialog } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { type FieldFault, FieldFaultContext, findFieldFault, useFieldFault } from './field-error.tsx';
+import { useDraft } from './use-draft.ts';
 
 /** A form's values by its fields' names. */
 export class Fields {
@@ -49,27 +52,54 @@ interface FormProps {
   readonly onCancel?: () => void;
   /** What that button is called, if `Cancel` is ambiguous. */
   readonly cancelLabel?: string;
+  /** False if nothing is lost when the form is left with changes. */
+  readonly isGuarded?: boolean;
   readonly children: ReactNode;
 }
 
-/** A form that shows its request's error, and cannot be sent twice. */
+/** A form that shows its request's error, at its field if it is about one, and cannot be sent twice. */
 export function Form(props: FormProps) {
-  const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel', children } = props;
+  const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel' } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const [fault, setFault] = useState<FieldFault | null>(null);
+  const dialog = useDialog();
+  const { compare, accept, setSending, question } = useDraft(form, props.isGuarded ?? true);
   const { mutate, error, isPending, reset } = useMutation({ mutationFn: onSubmit });
   const notice = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // In a long dialog the error would be below what is visible.
-    if (error !== null) notice.current?.scrollIntoView({ block: 'nearest' });
-  }, [error]);
+    if (fault !== null) (form.current?.elements.namedItem(fault.field) as HTMLElement | null)?.focus();
+    else if (error !== null) notice.current?.scrollIntoView({ block: 'nearest' });
+  }, [error, fault]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // Forms have passwords, so what was sent is forgotten immediately.
-    if (!isPending) mutate(new Fields(new FormData(event.currentTarget)), { onSuccess: reset });
+    if (isPending) return;
+    const { currentTarget: sent } = event;
+    setFault(null);
+    setSending(true);
+    mutate(new Fields(new FormData(sent)), {
+      onSuccess: () => {
+        accept();
+        // Forms have passwords, so what was sent is forgotten immediately.
+        reset();
+      },
+      onError: (failure) => setFault(findFieldFault(sent, failure)),
+      onSettled: () => setSending(false),
+    });
   };
   return (
-    <form className="stack" aria-busy={isPending} onSubmit={submit}>
-      {children}
-      {error !== null && (
+    <form
+      ref={form}
+      className="stack"
+      aria-busy={isPending}
+      onSubmit={submit}
+      onInput={({ target }) => {
+        compare();
+        if (fault !== null && (target as HTMLInputElement).name === fault.field) setFault(null);
+      }}
+    >
+      <FieldFaultContext value={fault}>{props.children}</FieldFaultContext>
+      {error !== null && fault === null && (
         <div ref={notice}>
           <ErrorNotice error={error} />
         </div>
@@ -82,7 +112,7 @@ export function Form(props: FormProps) {
             aria-disabled={isPending}
             onClick={() => {
               // A request cannot be taken back, and its error must be seen.
-              if (!isPending) onCancel();
+              if (!isPending) (dialog?.leave ?? onCancel)();
             }}
           >
             {cancelLabel}
@@ -96,6 +126,7 @@ export function Form(props: FormProps) {
           {isPending ? pendingLabel : submitLabel}
         </button>
       </div>
+      {question !== null && <DiscardDialog onKeep={question.keep} onDiscard={question.discard} />}
     </form>
   );
 }
@@ -112,6 +143,7 @@ interface TextFieldProps extends FieldProps, Omit<InputHTMLAttributes<HTMLInputE
 
 export function TextField({ label, name, hint, isCode = false, ...rest }: TextFieldProps) {
   const id = useId();
+  const { attributes, fault } = useFieldFault(name, id, hint);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -119,10 +151,11 @@ export function TextField({ label, name, hint, isCode = false, ...rest }: TextFi
         id={id}
         name={name}
         className={isCode ? 'input input-code' : 'input'}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...attributes}
         autoComplete="off"
         {...rest}
       />
+      {fault}
       <Hint id={id} hint={hint} />
     </div>
   );
@@ -137,16 +170,12 @@ interface TextAreaFieldProps extends FieldProps {
 
 export function TextAreaField({ label, name, hint, isCode = false, ...rest }: TextAreaFieldProps) {
   const id = useId();
+  const { attributes, fault } = useFieldFault(name, id, hint);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <textarea
-        id={id}
-        name={name}
-        className={isCode ? 'input input-code' : 'input'}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        {...rest}
-      />
+      <textarea id={id} name={name} className={isCode ? 'input input-code' : 'input'} {...attributes} {...rest} />
+      {fault}
       <Hint id={id} hint={hint} />
     </div>
   );
@@ -167,6 +196,7 @@ interface SelectFieldProps extends FieldProps {
 
 export function SelectField({ label, name, hint, choices, defaultValue, value, onChange }: SelectFieldProps) {
   const id = useId();
+  const { attributes, fault } = useFieldFault(name, id, hint);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -174,7 +204,7 @@ export function SelectField({ label, name, hint, choices, defaultValue, value, o
         id={id}
         name={name}
         className="input"
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...attributes}
         defaultValue={defaultValue}
         value={value}
         onChange={onChange && ((event) => onChange(event.target.value))}
@@ -185,6 +215,7 @@ export function SelectField({ label, name, hint, choices, defaultValue, value, o
           </option>
         ))}
       </select>
+      {fault}
       <Hint id={id} hint={hint} />
     </div>
   );
@@ -196,17 +227,13 @@ interface CheckFieldProps extends FieldProps {
 
 export function CheckField({ label, name, hint, defaultChecked }: CheckFieldProps) {
   const id = useId();
+  const { attributes, fault } = useFieldFault(name, id, hint);
   return (
     <div className="check">
-      <input
-        type="checkbox"
-        id={id}
-        name={name}
-        defaultChecked={defaultChecked}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-      />
+      <input type="checkbox" id={id} name={name} defaultChecked={defaultChecked} {...attributes} />
       <div>
         <label htmlFor={id}>{label}</label>
+        {fault}
         <Hint id={id} hint={hint} />
       </div>
     </div>

@@ -6,6 +6,8 @@ import './json-view.css';
 interface JsonViewProps {
   readonly text: string;
   readonly label: string;
+  /** What the button copies, if it is not the indented value. */
+  readonly copied?: string;
   /** True if the page can have several with the same label. They are no landmarks then. */
   readonly isRepeated?: boolean;
 }
@@ -17,16 +19,17 @@ const MAX_MEMBERS = 200;
 const MAX_CHARACTERS = 50_000;
 
 /** JSON as a tree whose parts can be folded. Other text, and very long JSON, is shown as it is. */
-export function JsonView({ text, label, isRepeated = false }: JsonViewProps) {
+export function JsonView({ text, label, copied, isRepeated = false }: JsonViewProps) {
   const value = text.length > MAX_CHARACTERS ? undefined : readTree(text);
-  if (value === undefined) return <CodeBlock code={text} label={label} isRepeated={isRepeated} />;
+  if (value === undefined)
+    return <CodeBlock code={text} label={label} isRepeated={isRepeated} {...(copied !== undefined && { copied })} />;
   return (
     <div className="code code-copy">
       {/* A region that scrolls must be reachable by keyboard. */}
       <section tabIndex={0} aria-label={label} role={isRepeated ? 'group' : undefined} className="json">
         <Value name={null} value={value} depth={0} />
       </section>
-      <CopyButton text={JSON.stringify(value, null, 2)} label={`Copy ${label}`} />
+      <CopyButton text={copied ?? JSON.stringify(value, null, 2)} label={`Copy ${label}`} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { Fragment, memo, type ReactNode, useMemo } from 'react';
+import { toCodeLanguage } from '../lib/code-language.ts';
 import { formatNumber } from '../lib/format.ts';
 import {
   type BlockSplitter,
@@ -70,7 +71,8 @@ function lex(text: string): readonly Token[] | null {
 }
 
 function Code({ code, language }: { readonly code: string; readonly language: string }) {
-  return <CodeBlock code={code} label={language === '' ? 'code' : `${language.slice(0, 30)} code`} isRepeated />;
+  const label = language === '' ? 'code' : `${language.slice(0, 30)} code`;
+  return <CodeBlock code={code} label={label} language={toCodeLanguage(language)} isRepeated />;
 }
 
 const render = (tokens: readonly Token[] | undefined): ReactNode =>

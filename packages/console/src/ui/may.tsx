@@ -1,4 +1,4 @@
-import { includesRole, operationRoles } from '@runwire/client';
+import { includesRole, type Me, operationRoles } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { meQuery } from '../app/queries.ts';
@@ -8,6 +8,10 @@ export type Call = keyof typeof operationRoles;
 /** True if the person's role allows the operation; false until it is known. */
 export function useMay(call: Call): boolean {
   const { data: me } = useQuery(meQuery);
+  return mayCall(me, call);
+}
+
+export function mayCall(me: Me | undefined, call: Call): boolean {
   const needed = operationRoles[call];
   return me !== undefined && needed !== null && includesRole(me.key.role, needed);
 }

@@ -25,6 +25,29 @@ export function MenuLabel({ children }: { readonly children: ReactNode }) {
   return <DropdownMenu.Label className="menu-label ellipsis">{children}</DropdownMenu.Label>;
 }
 
+interface MenuChoicesProps<Value extends string> {
+  readonly label: string;
+  readonly value: Value;
+  readonly choices: readonly { readonly value: Value; readonly label: string }[];
+  readonly onChange: (value: Value) => void;
+}
+
+/** Several items of which one is chosen. */
+export function MenuChoices<Value extends string>({ label, value, choices, onChange }: MenuChoicesProps<Value>) {
+  return (
+    <DropdownMenu.RadioGroup value={value} onValueChange={(chosen) => onChange(chosen as Value)} aria-label={label}>
+      {choices.map((choice) => (
+        <DropdownMenu.RadioItem key={choice.value} value={choice.value} className="menu-item">
+          <span className="menu-mark" aria-hidden="true">
+            {choice.value === value && '✓'}
+          </span>
+          {choice.label}
+        </DropdownMenu.RadioItem>
+      ))}
+    </DropdownMenu.RadioGroup>
+  );
+}
+
 interface MenuItemProps {
   readonly onSelect?: () => void;
   /** True if the child is a link, which becomes the item itself. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { noteRecentPage } from '../app/recent-pages.ts';
 import { nameWindow } from '../app/window-title.ts';
 
 interface PageProps {
@@ -18,7 +19,9 @@ let isFirstPage = true;
 export function Page({ title, place, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    nameWindow([place, title, 'Runwire'].filter((part) => part !== undefined).join(' · '));
+    const name = [place, title].filter((part) => part !== undefined).join(' · ');
+    nameWindow(`${name} · Runwire`);
+    noteRecentPage(name);
   }, [place, title]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another page for the person.
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { Question } from '@runwire/client';
 import type { ReactNode } from 'react';
 import { formatJson } from '../lib/format.ts';
 import { shorten } from '../lib/shorten.ts';
-import { CodeBlock } from './code-block.tsx';
+import { JsonView } from './json-view.tsx';
 
 interface PendingQuestionsProps {
   readonly questions: readonly Question[];
@@ -25,11 +25,7 @@ export function PendingQuestions({ questions, action }: PendingQuestionsProps) {
             </code>
             .
           </p>
-          <CodeBlock
-            code={formatJson(question.arguments)}
-            label={`arguments of ${shorten(question.tool)}`}
-            isRepeated
-          />
+          <JsonView text={formatJson(question.arguments)} label={`arguments of ${shorten(question.tool)}`} isRepeated />
         </div>
       ))}
       <div>{action}</div>

@@ -4,7 +4,7 @@ interface RowTitleProps {
   /** The link to the row's page. */
   readonly children: ReactNode;
   /** A second line. */
-  readonly detail?: string | null;
+  readonly detail?: ReactNode;
   readonly isError?: boolean;
 }
 
@@ -13,7 +13,10 @@ export const RowTitle = ({ children, detail = null, isError = false }: RowTitleP
   <span className="row-title">
     {children}
     {detail !== null && (
-      <bdi className={isError ? 'row-detail row-error' : 'row-detail'} title={detail}>
+      <bdi
+        className={isError ? 'row-detail row-error' : 'row-detail'}
+        title={typeof detail === 'string' ? detail : undefined}
+      >
         {detail}
       </bdi>
     )}

@@ -1,4 +1,4 @@
-import { count, flag, named, nullable, oneOfStrings, text, time, toList } from './kit.ts';
+import { count, flag, freeObject, named, nullable, oneOfStrings, text, time, toList } from './kit.ts';
 import { Type } from './type.ts';
 
 const agent = Type.Object(
@@ -39,6 +39,12 @@ const mcpServer = Type.Object(
       ),
     ),
     since: time('Since when the server has this state.'),
+    lastOutput: nullable(
+      text(
+        'The last line that the program of the server wrote to stderr, without the secrets of its settings. It can quote runs, so ' +
+          'only the administrator gets it. Null for all others, for servers with a URL, and if nothing was written.',
+      ),
+    ),
   },
   { description: 'An MCP server. If each run has its own session, the session of the newest run.' },
 );
@@ -116,6 +122,45 @@ export const Agency = named(
       error: nullable(error),
     },
     { description: 'A group of agents that work together.' },
+  ),
+);
+
+const shownTool = Type.Object(
+  {
+    name: text('Name of the tool, as the model calls it.'),
+    description: text('What the model reads about the tool.'),
+    inputSchema: freeObject({ description: 'JSON Schema of the arguments.' }),
+    server: nullable(text('The MCP server that has the tool. Null if it is a tool of the agency or a built-in one.')),
+  },
+  { description: 'A tool that the model of an agent may call.' },
+);
+
+export const AgencyDefinition = named(
+  'AgencyDefinition',
+  Type.Object(
+    {
+      agency: text('Identifier of the agency.'),
+      version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
+      sharedInstructions: text('The instructions that all agents get. May be empty.'),
+      agents: Type.Array(
+        Type.Object(
+          {
+            name: text('Name of the agent.'),
+            instructions: nullable(text('The own instructions of the agent. Null if a function writes them.')),
+            tools: Type.Array(shownTool, {
+              description:
+                'Its tools, besides flows. This node lists the tools of the MCP servers that it has connected.',
+            }),
+            output: nullable(
+              freeObject({ description: 'JSON Schema of its answer. Null if its answers are free text.' }),
+            ),
+          },
+          { description: 'What an agent tells its model.' },
+        ),
+        { description: 'All agents of the agency. Empty if it could not be loaded.' },
+      ),
+    },
+    { description: 'What the models of an agency read, as its files have it: placeholders are not filled in.' },
   ),
 );
 

@@ -246,11 +246,12 @@ function addConsoleRoutes(
   });
 }
 
-function addServiceRoutes(app: App, foundation: Foundation, { mcp }: OpenedRuns, figures: Figures): void {
+function addServiceRoutes(app: App, foundation: Foundation, { mcp, defineAgency }: OpenedRuns, figures: Figures): void {
   const { store, agencies, sandbox, life, isAlone, config } = foundation;
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
   serviceRoutes(app, {
     agencies,
+    defineAgency,
     mcpStates: (agency) => mcp.states(agency),
     findRun: (runId) => first(store.reads.all(ownerOfRun, { runId })),
     isReady: async () => life.isServing && (await writeProbe.takesWrites()),

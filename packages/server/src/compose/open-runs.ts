@@ -1,5 +1,6 @@
 import { RevokedStreams } from '../accounts/revoked-streams.ts';
 import { RunAdmission } from '../admission/admit-run.ts';
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { TurnMemory } from '../chats/turn-memory.ts';
@@ -8,6 +9,7 @@ import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run/run-state.ts';
 import { Engine } from '../engine/engine.ts';
 import { DefinitionSweep } from '../engine/step-prompt/definition-sweep.ts';
+import { shownDefinition } from '../engine/step-prompt/shown-definition.ts';
 import { readStepPrompt } from '../engine/step-prompt/step-prompt.ts';
 import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
@@ -200,6 +202,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
     mcp,
     definitions,
     prompt: readStepPrompt.bind(null, promptDeps),
+    defineAgency: (loaded: LoadedAgency) => shownDefinition(loaded, commandTools, mcp.tools.bind(mcp)),
     /** Call it when a chat is deleted. */
     forgetTurns: (chatKey: ChatKey) => memory.delete(chatKey),
     /** Call it when an integration is deleted. */

@@ -26,7 +26,9 @@ type ScopeFor<O extends Operation> = O extends { readonly createsIntegration: tr
     ? Scope
     : NamesIntegration<Part<O['body']>> extends true
       ? Scope
-      : undefined;
+      : 'integration' extends keyof Part<O['query']>
+        ? Scope | undefined
+        : undefined;
 type NamesIntegration<T> = T extends { readonly apiIntegrationId: string } ? true : false;
 
 interface Before<O extends Operation, Read> {
@@ -49,11 +51,12 @@ export function route<O extends Operation, Read = undefined>(
   { prepareBody, read, startsRuns = false }: Before<O, Read> = {},
 ): void {
   refuseUncheckedIntegration(operation);
+  const readIntegration = integrationReader(operation);
   requireRoleEntry(operation);
   const handle = async (raw: FastifyRequest, reply: FastifyReply) => {
     const request = raw as unknown as RequestOf<O>;
     const given = read?.(request) as Read;
-    const integrationId = namedIntegration(operation, raw);
+    const integrationId = readIntegration(raw);
     const scope = integrationId === undefined ? undefined : await app.ownership.scope(raw, integrationId);
     return handler(request, reply, scope as ScopeFor<O>, given);
   };
@@ -76,14 +79,17 @@ export function route<O extends Operation, Read = undefined>(
   });
 }
 
-/** Throws if a request could name an integration that is not looked up: in the query, or a second one in the body. */
+/** Throws if a request could name an integration that is not looked up: by another name in the query, or a second one. */
 function refuseUncheckedIntegration({ operationId, params, query, body }: Operation): void {
-  const namesIt = (schema: TSchema | undefined) => Object.hasOwn(propertiesIn(schema), 'apiIntegrationId');
-  if (namesIt(query) || (namesIt(params) && namesIt(body)))
+  const inPathOrBody = [params, body].filter((schema) => hasProperty(schema, 'apiIntegrationId'));
+  const inQuery = hasProperty(query, 'integration') ? 1 : 0;
+  if (hasProperty(query, 'apiIntegrationId') || inPathOrBody.length + inQuery > 1)
     throw new Error(
-      `${operationId} takes \`apiIntegrationId\` from the query or from two parts of the request; only one in the path or in the body is checked.`,
+      `${operationId} must name its integration once: as \`apiIntegrationId\` in the path or in the body, or as \`integration\` in the query. Only that one is checked.`,
     );
 }
+
+const hasProperty = (schema: TSchema | undefined, name: string): boolean => Object.hasOwn(propertiesIn(schema), name);
 
 /** An object schema's properties, or of the named schema that it refers to. */
 function propertiesIn(schema: TSchema | undefined): object {
@@ -92,11 +98,18 @@ function propertiesIn(schema: TSchema | undefined): object {
   return properties ?? {};
 }
 
-/** The schema has validated the request. */
-function namedIntegration({ createsIntegration }: Operation, { params, body }: FastifyRequest): string | undefined {
-  if (createsIntegration === true) return undefined;
-  const inPath = (params as { readonly apiIntegrationId?: string }).apiIntegrationId;
-  return inPath ?? (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId;
+/** Returns how the integration that a request names is read. The schemas have validated the request. */
+function integrationReader({
+  createsIntegration,
+  query: querySchema,
+}: Operation): (request: FastifyRequest) => string | undefined {
+  if (createsIntegration === true) return () => undefined;
+  if (hasProperty(querySchema, 'integration'))
+    return ({ query }) => (query as { readonly integration?: string }).integration;
+  return ({ params, body }) => {
+    const inPath = (params as { readonly apiIntegrationId?: string }).apiIntegrationId;
+    return inPath ?? (body as { readonly apiIntegrationId?: string } | null | undefined)?.apiIntegrationId;
+  };
 }
 
 /** A DELETE takes no body. One with a field is a request for something else, such as an erasure. */
@@ -111,7 +124,7 @@ function refuseFields(body: unknown): void {
 }
 
 function isList({ query }: Operation): boolean {
-  return Object.hasOwn(propertiesIn(query), 'cursor');
+  return hasProperty(query, 'cursor');
 }
 
 /** The list uses plain positions. Callers see cursors that are bound to the list. */

@@ -1,6 +1,7 @@
 import type { AskForeign, ReadVariable } from '@runwire/mcp-sessions';
 import { leftOutSentence, McpSession, type ServerTools, type SessionState, selectedTools } from '@runwire/mcp-sessions';
 import type { McpServer, RunServers } from '../agent/mcp-port.ts';
+import type { ModelTool } from '../agent/ports.ts';
 import { VERSION } from '../domain/version.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { RunSessions } from './run-sessions.ts';
@@ -24,6 +25,13 @@ export interface ServerState extends SessionState {
   readonly server: string;
   /** How many tools agents get. */
   readonly tools: number;
+  /** The last line that its program wrote to stderr. Runs of several owners may have caused it. */
+  readonly lastOutput: string | null;
+}
+
+/** A tool of a server. */
+export interface ServerTool extends ModelTool {
+  readonly server: string;
 }
 
 /** A session that an agency share's runs. */
@@ -165,7 +173,7 @@ export class McpServers implements AsyncDisposable {
   #getState(agency: string, server: McpServer): ServerState {
     const { session, state } = this.#newestSession(agency, server);
     const known = state ?? session?.state ?? { state: 'connecting', error: null, since: this.#startedAt };
-    return getState(server, known, session?.tools ?? null);
+    return { ...getState(server, known, session?.tools ?? null), lastOutput: session?.lastOutput ?? null };
   }
 
   /** Connects nothing: a session that begins while the node stops would not be ended. */
@@ -200,6 +208,20 @@ export class McpServers implements AsyncDisposable {
     return new Set(names);
   }
 
+  /** The tools that these servers of the agency have now, as this node knows them. */
+  tools(agency: string, servers: readonly McpServer[]): readonly ServerTool[] {
+    return servers.flatMap((server) => {
+      const tools = this.#newestSession(agency, server).session?.tools ?? null;
+      if (tools === null) return [];
+      return selectedTools(tools, server).map(({ name, description, inputSchema }) => ({
+        server: server.name,
+        name: wholeName(server, name),
+        description,
+        inputSchema,
+      }));
+    });
+  }
+
   /** All servers of all agencies. */
   allStates(): readonly (ServerState & { readonly agency: string })[] {
     return this.#agencies.flatMap(({ agency }) => this.states(agency).map((state) => ({ ...state, agency })));
@@ -214,7 +236,7 @@ export class McpServers implements AsyncDisposable {
   }
 }
 
-function getState(server: McpServer, state: SessionState, tools: ServerTools | null): ServerState {
+function getState(server: McpServer, state: SessionState, tools: ServerTools | null): Omit<ServerState, 'lastOutput'> {
   if (tools === null) return { ...state, server: server.name, tools: 0 };
   const error = state.error ?? leftOutSentence(tools, server);
   return { ...state, error, server: server.name, tools: selectedTools(tools, server).length };

@@ -1,56 +1,87 @@
 import { useLayoutEffect, useRef } from 'react';
+import type { RunCounts } from './agency-usage.ts';
 import type { Graph } from './graph-layout.ts';
+import { RunCountsText } from './run-counts.tsx';
+import { useZoom } from './use-zoom.ts';
 
 interface AgencyGraphProps {
   readonly graph: Graph;
   readonly chosen: string;
+  /** The runs of the last 24 hours by the agent at which they were started. Undefined until they are read. */
+  readonly counts: ReadonlyMap<string, RunCounts> | undefined;
   readonly onChoose: (agent: string) => void;
 }
 
+const NO_RUNS: RunCounts = { runs: 0, failed: 0 };
+
 /** Agents as buttons over their flows' curves. The curves have a table as their text alternative. */
-export function AgencyGraph({ graph: { width, height, nodes, edges }, chosen, onChoose }: AgencyGraphProps) {
+export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProps) {
+  const { width, height, nodes, edges } = graph;
   const box = useRef<HTMLDivElement>(null);
+  const { scale, larger, smaller, fit } = useZoom(box, width);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only at the start, because later the person scrolls.
   useLayoutEffect(() => {
     const node = nodes.find(({ name }) => name === chosen);
     if (node === undefined || box.current === null) return;
     const { clientWidth, clientHeight } = box.current;
-    box.current.scrollTo(node.x + node.width / 2 - clientWidth / 2, node.y + node.height / 2 - clientHeight / 2);
+    const [x, y] = [scale * (node.x + node.width / 2), scale * (node.y + node.height / 2)];
+    box.current.scrollTo(x - clientWidth / 2, y - clientHeight / 2);
   }, []);
   const isChosen = ({ from, to }: { readonly from: string; readonly to: string }) => from === chosen || to === chosen;
   return (
     <div className="card graph">
       <div ref={box} className="graph-scroll">
-        <fieldset className="graph-canvas" style={{ width, height }}>
-          <legend className="visually-hidden">Choose an agent to see its details</legend>
-          <svg width={width} height={height} aria-hidden="true" focusable="false">
-            {edges.map((edge) => (
-              <g
-                key={`${edge.kind} ${JSON.stringify([edge.from, edge.to])}`}
-                className={isChosen(edge) ? `edge edge-${edge.kind} edge-chosen` : `edge edge-${edge.kind}`}
+        <div className="graph-size" style={{ width: scale * width, height: scale * height }}>
+          <fieldset className="graph-canvas" style={{ width, height, transform: `scale(${scale})` }}>
+            <legend className="visually-hidden">Choose an agent to see its details</legend>
+            <svg width={width} height={height} aria-hidden="true" focusable="false">
+              {edges.map((edge) => (
+                <g
+                  key={`${edge.kind} ${JSON.stringify([edge.from, edge.to])}`}
+                  className={isChosen(edge) ? `edge edge-${edge.kind} edge-chosen` : `edge edge-${edge.kind}`}
+                >
+                  <path className="edge-line" d={edge.line} />
+                  <path className="edge-arrow" d={edge.arrow} />
+                </g>
+              ))}
+            </svg>
+            {nodes.map(({ name, isEntryPoint, x, y, width: nodeWidth, height: nodeHeight }) => (
+              <button
+                key={name}
+                type="button"
+                className={isEntryPoint ? 'graph-node graph-node-entry' : 'graph-node'}
+                style={{ left: x, top: y, width: nodeWidth, height: nodeHeight }}
+                aria-pressed={name === chosen}
+                title={name}
+                onClick={() => onChoose(name)}
               >
-                <path className="edge-line" d={edge.line} />
-                <path className="edge-arrow" d={edge.arrow} />
-              </g>
+                <bdi className="ellipsis">{name}</bdi>
+                {isEntryPoint && <span className="graph-mark">entry point</span>}
+                {counts?.has(name) && (
+                  <span className="graph-mark">
+                    <RunCountsText counts={counts.get(name) ?? NO_RUNS} />
+                  </span>
+                )}
+              </button>
             ))}
-          </svg>
-          {nodes.map(({ name, isEntryPoint, x, y, width: nodeWidth, height: nodeHeight }) => (
-            <button
-              key={name}
-              type="button"
-              className={isEntryPoint ? 'graph-node graph-node-entry' : 'graph-node'}
-              style={{ left: x, top: y, width: nodeWidth, height: nodeHeight }}
-              aria-pressed={name === chosen}
-              title={name}
-              onClick={() => onChoose(name)}
-            >
-              <bdi className="ellipsis">{name}</bdi>
-              {isEntryPoint && <span className="graph-mark">entry point</span>}
-            </button>
-          ))}
-        </fieldset>
+          </fieldset>
+        </div>
       </div>
-      {edges.length > 0 && <Legend />}
+      <div className="graph-foot">
+        {edges.length > 0 && <Legend />}
+        <div className="row graph-zoom">
+          {counts !== undefined && <span className="small muted">Runs of the last 24 hours</span>}
+          <button type="button" className="button button-small" aria-label="Smaller" onClick={smaller}>
+            −
+          </button>
+          <button type="button" className="button button-small" aria-label="Larger" onClick={larger}>
+            +
+          </button>
+          <button type="button" className="button button-small" onClick={fit}>
+            Fit to width
+          </button>
+        </div>
+      </div>
     </div>
   );
 }

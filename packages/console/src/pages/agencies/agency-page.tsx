@@ -1,18 +1,23 @@
-import type { Agency } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
+import type { Agency, AgencyDefinition } from '@runwire/client';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { watchedAgenciesQuery } from '../../app/queries.ts';
+import { integrationsQuery, watchedAgenciesQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import './agencies.css';
+import { definitionQuery } from './agency-definition.ts';
 import { AgencyFaults } from './agency-faults.tsx';
 import { AgencyGraph } from './agency-graph.tsx';
+import { AgencyIntegrations } from './agency-integrations.tsx';
 import { AgencyProcess } from './agency-process.tsx';
-import { getTitle, SOURCES } from './agency-words.ts';
+import { agencyUsageQuery } from './agency-usage.ts';
+import { type Agent, getTitle, SOURCES } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
+import { AgentInstructions } from './agent-instructions.tsx';
+import { AgentTools } from './agent-tools.tsx';
 import { FlowsTable } from './flows-table.tsx';
 import { layOutGraph } from './graph-layout.ts';
 import { McpServers } from './mcp-servers.tsx';
@@ -31,13 +36,20 @@ export function AgencyPage() {
   const navigate = useNavigate({ from: '/agencies/$agency' });
   const { data: agencies, error, refetch } = useQuery(watchedAgenciesQuery);
   const agency = agencies?.find((item) => item.agency === id);
+  const { data: integrations, isPending: areIntegrationsLoading } = useQuery(integrationsQuery);
+  const users = useMemo(() => integrations?.filter((one) => one.agency === id) ?? [], [integrations, id]);
+  const { data: usage } = useQuery(agencyUsageQuery(users));
+  const mcpTools = agency?.mcp.reduce((sum, { tools }) => sum + tools, 0) ?? 0;
+  const definition = useQuery(definitionQuery(id, agency?.version ?? null, mcpTools));
   const graph = useMemo(() => toGraph(agency), [agency]);
-  if (agency === undefined) {
+  // What appears later would move the rest of the page.
+  const isLoading = areIntegrationsLoading || definition.isLoading;
+  if (agency === undefined || isLoading) {
     return (
       <Page title={id}>
-        {agencies === undefined && error === null && <Loading what="the agency" />}
+        {(agencies === undefined || isLoading) && error === null && <Loading what="the agency" />}
         {agencies === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-        {agencies !== undefined && (
+        {agencies !== undefined && !isLoading && (
           <EmptyState title="This server has no agency with this id">
             <p>
               Its folder may have been renamed or removed. Choose another one on the page{' '}
@@ -78,6 +90,7 @@ export function AgencyPage() {
                 key={id}
                 graph={graph}
                 chosen={agent.name}
+                counts={usage?.agents}
                 onChoose={(name) =>
                   void navigate({ search: name === defaultAgent ? {} : { agent: name }, replace: true })
                 }
@@ -90,10 +103,42 @@ export function AgencyPage() {
             </div>
           </section>
         )}
+        {agent !== undefined && <AgentText definition={definition} agent={agent} />}
+        {integrations !== undefined && version !== null && (
+          <AgencyIntegrations
+            integrations={users}
+            usage={usage}
+            agent={agent !== undefined && entryPoints.includes(agent.name) ? agent.name : undefined}
+          />
+        )}
         {flows.length > 0 && <FlowsTable flows={flows} />}
         {version !== null && <AgencyProcess process={agency.process} />}
         {version !== null && <McpServers servers={mcp} />}
       </div>
     </Page>
+  );
+}
+
+interface AgentTextProps {
+  readonly definition: UseQueryResult<AgencyDefinition>;
+  readonly agent: Agent;
+}
+
+/** What the agent's model reads. */
+function AgentText({ definition: { data, error, refetch }, agent: { name, approval } }: AgentTextProps) {
+  if (data === undefined) {
+    return error === null ? (
+      <Loading what="the instructions" />
+    ) : (
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+    );
+  }
+  const agent = data.agents.find((one) => one.name === name);
+  if (agent === undefined) return null;
+  return (
+    <div key={name} className="agent-texts">
+      <AgentInstructions definition={data} agent={agent} />
+      <AgentTools agent={agent} approval={approval} />
+    </div>
   );
 }

@@ -9,7 +9,7 @@ interface AgentDetailsProps {
 }
 
 export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsProps) {
-  const { name, description, model, fallback, tools, approval, sandbox, starters } = agent;
+  const { name, description, model, fallback, sandbox, starters } = agent;
   return (
     <section className="card stack agent-details" aria-labelledby="agent">
       <div className="stack-tight">
@@ -39,19 +39,6 @@ export function AgentDetails({ agent, isEntryPoint, isDefault }: AgentDetailsPro
             </ol>
           </Fact>
         )}
-        <Fact title="Tools">
-          {tools.length === 0 ? (
-            'None'
-          ) : (
-            <ul>
-              {tools.map((tool) => (
-                <li key={tool}>
-                  <code>{tool}</code> {approval.includes(tool) && <Badge tone="warn">asks for approval</Badge>}
-                </li>
-              ))}
-            </ul>
-          )}
-        </Fact>
         <Fact title="Sandbox">{sandbox ? 'May run commands' : 'Runs no commands'}</Fact>
         {starters.length > 0 && (
           <Fact title="Starters">

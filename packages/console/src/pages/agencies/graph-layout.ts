@@ -20,7 +20,8 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-const NODE_HEIGHT = 46;
+/** Room for the name, the mark of an entry point and the number of runs. */
+const NODE_HEIGHT = 64;
 const ROW_GAP = 16;
 /** The height that a curve gets in a column that it crosses. */
 const CROSSING_HEIGHT = 8;

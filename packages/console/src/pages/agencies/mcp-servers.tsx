@@ -1,6 +1,7 @@
 import type { Agency } from '@runwire/client';
 import { formatCount } from '../../lib/format.ts';
 import { Status } from '../../ui/feedback.tsx';
+import { Prose } from '../../ui/prose.tsx';
 import { Time } from '../../ui/time.tsx';
 
 interface McpServersProps {
@@ -16,7 +17,7 @@ export function McpServers({ servers }: McpServersProps) {
         <p className="muted">This agency uses no MCP server.</p>
       ) : (
         <ul className="grid agency-cards">
-          {servers.map(({ server, state, tools, error, since }) => (
+          {servers.map(({ server, state, tools, error, since, lastOutput }) => (
             <li key={server} className="card stack-tight">
               <div className="spread">
                 <h3>
@@ -27,7 +28,19 @@ export function McpServers({ servers }: McpServersProps) {
               <p className="muted">
                 {formatCount(tools, 'tool')}, {state} since <Time time={since} />
               </p>
-              {error !== null && <p className="agency-error">{error}</p>}
+              {error !== null && (
+                <p className="agency-error">
+                  <Prose text={error} />
+                </p>
+              )}
+              {lastOutput !== null && (
+                <p className="small">
+                  Last line of stderr:{' '}
+                  <code>
+                    <bdi>{lastOutput}</bdi>
+                  </code>
+                </p>
+              )}
             </li>
           ))}
         </ul>

@@ -7,7 +7,7 @@ import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { Questions } from '../playground/questions.tsx';
+import { Questions } from '../transcript/questions.tsx';
 import type { QuestionGroup } from './group-questions.ts';
 
 /** What a person decided, and the run that continues. */

@@ -1,8 +1,5 @@
-import { NotFoundError } from '@runwire/client';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { api } from '../../app/api.ts';
-import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCount } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
@@ -11,24 +8,10 @@ import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
+import { chatQuery } from './chat-queries.ts';
 import { ChatState } from './chat-state.tsx';
-import { Transcript } from './transcript.tsx';
+import { ChatTurns } from './chat-turns.tsx';
 import './chats.css';
-
-const ACTIVE_REFETCH_MS = 2000;
-/** Another tab or another program may continue the chat. */
-const IDLE_REFETCH_MS = 5000;
-
-const chatQuery = (apiIntegrationId: string, chatId: string) =>
-  queryOptions({
-    queryKey: ['chats', apiIntegrationId, chatId],
-    queryFn: ({ queryKey, signal }) =>
-      measured(queryKey, () => api().chats.get({ apiIntegrationId, chatId }, { signal })),
-    refetchInterval: ({ queryKey, state: { data, error } }) => {
-      if (data === undefined || error instanceof NotFoundError) return false;
-      return pollMs([queryKey], data.status === 'running' ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS);
-    },
-  });
 
 export function ChatPage() {
   const { integration, chat: chatId } = useParams({ from: '/signed-in/integrations/$integration/chats/$chat' });
@@ -64,7 +47,7 @@ export function ChatPage() {
       actions={<ChatActions chat={chat} />}
     >
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <Transcript key={chatId} chat={chat} />
+      <ChatTurns key={chatId} chat={chat} />
     </Page>
   );
 }

@@ -1,5 +1,8 @@
 import { useEffect, useState } from 'react';
+import { toCodeLanguage } from '../../lib/code-language.ts';
 import { formatBytes } from '../../lib/format.ts';
+import { Highlighted } from '../../ui/highlighted.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CsvTable } from './csv-table.tsx';
@@ -23,7 +26,9 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
     <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <section className="preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
-        <pre>{text}</pre>
+        <pre>
+          <Highlighted code={text} language={toCodeLanguage(name.slice(name.lastIndexOf('.') + 1))} />
+        </pre>
       </section>
     </div>
   );
@@ -59,10 +64,11 @@ export function PreviewContent({ name, preview }: PreviewContentProps) {
   );
 }
 
-/** Markdown and tables are also shown as such, by the file's name. Null for other text. */
+/** Markdown, tables and JSON are also shown as such, by the file's name. Null for other text. */
 function renderText(name: string, text: string) {
   if (/\.(md|markdown)$/i.test(name)) return <Markdown text={text} />;
-  return /\.(csv|tsv)$/i.test(name) ? <CsvTable text={text} /> : null;
+  if (/\.(csv|tsv)$/i.test(name)) return <CsvTable text={text} />;
+  return /\.json$/i.test(name) ? <JsonView text={text} label={`JSON of ${name}`} isRepeated /> : null;
 }
 
 function ImagePreview({ name, blob }: { readonly name: string; readonly blob: Blob }) {

@@ -18,10 +18,11 @@ export function RenameDialog({ integration, file, onClose, onRenamed }: RenameDi
   const { name, path, contentType } = file;
   const folder = path.slice(0, path.lastIndexOf('/'));
   const rename = async (to: string) => {
-    if (to === name) throw new InputError('Type another name.');
-    if (to.includes('/')) throw new InputError('A name must not contain `/`.');
+    if (to === name) throw new InputError('Type another name.', 'name');
+    if (to.includes('/')) throw new InputError('A name must not contain `/`.', 'name');
     const target = { apiIntegrationId: integration, path: `${folder}/${to}` };
-    if (await exists(target)) throw new InputError(`The folder has an item with the name ${isolated(to)} already.`);
+    if (await exists(target))
+      throw new InputError(`The folder has an item with the name ${isolated(to)} already.`, 'name');
     const answer = await api().files.content({ apiIntegrationId: integration, path });
     const content = new Blob([await answer.arrayBuffer()], { type: contentType ?? '' });
     await api().upload(content, { apiIntegrationId: integration, folder, name: to });

@@ -22,9 +22,10 @@ export function UploadDialog({ folder, files, onClose, onChosen }: UploadDialogP
         submitLabel="Upload"
         pendingLabel="Starting…"
         onCancel={onClose}
+        isGuarded={false}
         onSubmit={async (fields) => {
           const target = fields.exact('folder').replace(/\/+$/, '');
-          if (!target.startsWith(`${ROOT}/`)) throw new InputError(`Name a folder below ${ROOT}/.`);
+          if (!target.startsWith(`${ROOT}/`)) throw new InputError(`Name a folder below ${ROOT}/.`, 'folder');
           onChosen(target, files.length > 0 ? files : fields.files('files'));
         }}
       >

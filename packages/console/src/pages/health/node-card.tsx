@@ -21,7 +21,7 @@ export function NodeCard({ node, hasOtherVersions }: NodeCardProps) {
         <div className="spread">
           <h3>{host ?? nodeId}</h3>
           <span className="row">
-            {self && <Badge>answers you</Badge>}
+            {self && <Badge>replies to you</Badge>}
             <Status status={state} />
           </span>
         </div>

@@ -34,6 +34,13 @@ const startedQuery = (apiIntegrationId: string) =>
     refetchInterval: ({ state: { data } }) => (data !== undefined && isComplete(data) ? false : LIVE_MS),
   });
 
+/** True until it is known which steps are done. A list that appears later would move the page. */
+export function useIsChecklistLoading(integration: string): boolean {
+  const agencies = useQuery(agenciesQuery);
+  const started = useQuery(startedQuery(integration));
+  return agencies.isLoading || started.isLoading;
+}
+
 /** The first steps with an integration, until all of them are done. */
 export function Checklist({
   integration: { apiIntegrationId: integration, allowances },

@@ -6,7 +6,7 @@ import { formatCount } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Checklist } from './checklist.tsx';
+import { Checklist, useIsChecklistLoading } from './checklist.tsx';
 import { FailureList } from './failure-list.tsx';
 import { MeasureStrip } from './measure-strip.tsx';
 import { NeedsYou } from './needs-you.tsx';
@@ -53,13 +53,24 @@ function Integrations({ integrations }: { readonly integrations: readonly Integr
       </EmptyState>
     );
   }
+  if (integrations.length === 1) return <OnlyIntegration integration={only} />;
   return (
     <>
-      {integrations.length === 1 && <Checklist integration={only} />}
       {integrations.slice(0, MAX_STRIPS).map((integration) => (
         <Strip key={integration.apiIntegrationId} integration={integration} />
       ))}
       {integrations.length > MAX_STRIPS && <Link to="/integrations">All {integrations.length} integrations</Link>}
+    </>
+  );
+}
+
+/** With the first steps above it. */
+function OnlyIntegration({ integration }: { readonly integration: Integration }) {
+  if (useIsChecklistLoading(integration.apiIntegrationId)) return <Loading what="the first steps" />;
+  return (
+    <>
+      <Checklist integration={integration} />
+      <Strip integration={integration} />
     </>
   );
 }

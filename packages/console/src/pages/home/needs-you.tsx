@@ -24,10 +24,18 @@ export function NeedsYou({ overview }: { readonly overview: Overview }) {
 
 type Item = readonly [key: string, text: ReactNode];
 
-const questions = ({ openQuestions }: Overview): Item[] =>
-  openQuestions === 0
-    ? []
-    : [['questions', `${formatCount(openQuestions, 'question waits', 'questions wait')} for an answer in chats.`]];
+function questions({ openQuestions }: Overview): Item[] {
+  if (openQuestions === 0) return [];
+  const waiting = formatCount(openQuestions, 'question waits', 'questions wait');
+  return [
+    [
+      'questions',
+      <>
+        <Link to="/approvals">{waiting}</Link> for an answer in chats.
+      </>,
+    ],
+  ];
+}
 
 const agencies = ({ brokenAgencies, failedMcpServers }: Overview): Item[] => [
   ...brokenAgencies.map(

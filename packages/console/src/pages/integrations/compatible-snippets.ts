@@ -1,4 +1,10 @@
-import { literal, type SnippetInput, singleQuoted } from './snippets.ts';
+import type { CodeLanguage } from '../../lib/code-language.ts';
+import { literal, type SnippetTarget, singleQuoted } from './snippets.ts';
+
+interface CompatibleInput extends SnippetTarget {
+  /** The member that every request must name while allowances are on. Null: requests need none. */
+  readonly member: string | null;
+}
 
 /** An API that clients of others speak, as the page shows it. */
 export interface CompatibleSample {
@@ -10,10 +16,11 @@ export interface CompatibleSample {
   /** What the client is configured with. */
   readonly baseUrl: string;
   readonly code: string;
+  readonly language: CodeLanguage;
 }
 
 /** All compatible APIs of an integration, the best known first. */
-export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
+export function compatibleSamples(input: CompatibleInput): CompatibleSample[] {
   const { url, integration } = input;
   const base = `${url}/v2/integrations/${encodeURIComponent(integration)}`;
   return [
@@ -23,6 +30,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'openai, @openai/agents, @ai-sdk/openai, LangChain, Open WebUI, LibreChat',
       baseUrl: `${base}/openai/v1`,
       code: openaiSnippet(`${base}/openai/v1`, input),
+      language: 'typescript',
     },
     {
       api: 'ai-sdk',
@@ -30,6 +38,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'useChat of the AI SDK',
       baseUrl: `${base}/ai-sdk/chat`,
       code: aiSdkSnippet(`${base}/ai-sdk/chat`),
+      language: 'typescript',
     },
     {
       api: 'ag-ui',
@@ -37,6 +46,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'CopilotKit and other AG-UI clients',
       baseUrl: `${base}/ag-ui`,
       code: agUiSnippet(`${base}/ag-ui`, input),
+      language: 'typescript',
     },
     {
       api: 'mcp',
@@ -44,6 +54,7 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: 'Claude, Cursor, VS Code and other MCP hosts',
       baseUrl: `${base}/mcp`,
       code: mcpSnippet(`${base}/mcp`, input),
+      language: 'json',
     },
     {
       api: 'agency-swarm',
@@ -51,11 +62,12 @@ export function compatibleSamples(input: SnippetInput): CompatibleSample[] {
       clients: "clients of agency-swarm's own server",
       baseUrl: `${base}/agency-swarm`,
       code: agencySwarmSnippet(`${base}/agency-swarm`, input),
+      language: 'python',
     },
   ];
 }
 
-function openaiSnippet(baseUrl: string, { integration, member }: SnippetInput): string {
+function openaiSnippet(baseUrl: string, { integration, member }: CompatibleInput): string {
   const user = member === null ? '' : ` safety_identifier: ${singleQuoted(member)},`;
   return `import OpenAI from 'openai';
 
@@ -81,7 +93,7 @@ const transport = new DefaultChatTransport({
 const { messages, sendMessage } = useChat({ transport });`;
 }
 
-function agUiSnippet(baseUrl: string, { member }: SnippetInput): string {
+function agUiSnippet(baseUrl: string, { member }: CompatibleInput): string {
   const header = member === null ? '' : `\n    'X-Runwire-Consumer-Id': ${singleQuoted(member)},`;
   return `import { HttpAgent } from '@ag-ui/client';
 
@@ -96,7 +108,7 @@ agent.addMessage({ id: '1', role: 'user', content: 'Hello' });
 const { newMessages } = await agent.runAgent();`;
 }
 
-function mcpSnippet(url: string, { integration, member }: SnippetInput): string {
+function mcpSnippet(url: string, { integration, member }: CompatibleInput): string {
   const headers = {
     Authorization: 'Bearer <your key>',
     ...(member === null ? {} : { 'X-Runwire-Consumer-Id': member }),
@@ -104,7 +116,7 @@ function mcpSnippet(url: string, { integration, member }: SnippetInput): string 
   return JSON.stringify({ mcpServers: { [integration]: { type: 'http', url, headers } } }, null, 2);
 }
 
-function agencySwarmSnippet(baseUrl: string, { member }: SnippetInput): string {
+function agencySwarmSnippet(baseUrl: string, { member }: CompatibleInput): string {
   const header = member === null ? '' : `\n    "X-Runwire-Consumer-Id": ${literal(member)},`;
   return `import os
 

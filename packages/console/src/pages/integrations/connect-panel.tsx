@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { publicApiUrl } from '../../app/addresses.ts';
 import { api } from '../../app/api.ts';
+import type { CodeLanguage } from '../../lib/code-language.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
@@ -34,10 +35,14 @@ export function ConnectPanel({
   if (needsMember && error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (needsMember && data === undefined) return <Loading what="the samples" />;
   const member = needsMember ? (data ?? SAMPLE_MEMBER) : null;
-  const input = { url: publicApiUrl, integration: apiIntegrationId, member };
-  const compatible = compatibleSamples(input).filter(({ api }) => compatibleApis.some((name) => name === api));
+  const target = { url: publicApiUrl, integration: apiIntegrationId };
+  const request = { message: 'Hello', ...(member !== null && { consumerId: member }) };
+  const input = { ...target, request };
+  const compatible = compatibleSamples({ ...target, member }).filter(({ api }) =>
+    compatibleApis.some((name) => name === api),
+  );
   return (
-    <div className="use-it">
+    <div className="connect">
       <KeySample integration={apiIntegrationId} />
       {needsMember && (
         <div className="notice">
@@ -57,20 +62,20 @@ export function ConnectPanel({
           </p>
         </div>
       )}
-      <Sample title="curl" code={curlSnippet(input)} label="curl sample">
+      <Sample title="curl" code={curlSnippet(input)} language="bash" label="curl sample">
         <p>
           {textOnly ? 'The answer arrives as plain text.' : 'The answer arrives as a stream of events.'} Each request
           has its own <code>usageRequestId</code>; the same one never runs twice.
         </p>
       </Sample>
-      <Sample title="TypeScript" code={typescriptSnippet(input)} label="TypeScript sample">
+      <Sample title="TypeScript" code={typescriptSnippet(input)} language="typescript" label="TypeScript sample">
         <p>
           Run <code>npm run build</code> in a clone of Runwire, and{' '}
           <code>npm run install-into -- …/your-project client</code>. Save the sample as <code>hello.mts</code>, and
           start it with <code>node hello.mts</code> (Node 22.18 or newer).
         </p>
       </Sample>
-      <Sample title="Python" code={pythonSnippet(input)} label="Python sample">
+      <Sample title="Python" code={pythonSnippet(input)} language="python" label="Python sample">
         <p>
           Install it in a clone of Runwire with <code>pip install ./packages/client-python</code>, save the sample as{' '}
           <code>hello.py</code>, and start it with <code>python3 hello.py</code>.
@@ -90,7 +95,7 @@ function KeySample({ integration }: { readonly integration: string }) {
   });
   const code = `export RUNWIRE_API_KEY='${key.data?.apiKey ?? '<your key>'}'`;
   return (
-    <Sample title="Your key" code={code} label="command that sets the key">
+    <Sample title="Your key" code={code} language="bash" label="command that sets the key">
       {key.data === undefined ? (
         <div className="stack-tight">
           <p>
@@ -133,14 +138,14 @@ function OtherClients({ samples }: OtherClientsProps) {
       </p>
       <Tabs
         label="Compatible APIs"
-        tabs={samples.map(({ api, title, clients, baseUrl, code }) => ({
+        tabs={samples.map(({ api, title, clients, baseUrl, code, language }) => ({
           id: api,
           title,
           content: (
             <div className="stack-tight">
               <p className="muted">For {clients}.</p>
               <CodeBlock code={baseUrl} label={`base URL for ${title}`} />
-              <CodeBlock code={code} label={`${title} sample`} />
+              <CodeBlock code={code} language={language} label={`${title} sample`} />
             </div>
           ),
         }))}
@@ -160,16 +165,17 @@ function MembersLink({ integration }: { readonly integration: string }) {
 interface SampleProps {
   readonly title: string;
   readonly code: string;
+  readonly language: CodeLanguage;
   readonly label: string;
   readonly children: ReactNode;
 }
 
-function Sample({ title, code, label, children }: SampleProps) {
+function Sample({ title, code, language, label, children }: SampleProps) {
   return (
     <div className="stack-tight">
       <h2>{title}</h2>
       <div className="muted">{children}</div>
-      <CodeBlock code={code} label={label} />
+      <CodeBlock code={code} language={language} label={label} />
     </div>
   );
 }

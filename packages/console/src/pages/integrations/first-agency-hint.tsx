@@ -11,7 +11,7 @@ export function FirstAgencyHint() {
           that explains how to start it:
         </p>
       </div>
-      <CodeBlock code="runwire init my-agents" label="command that makes a project" />
+      <CodeBlock code="runwire init my-agents" language="bash" label="command that makes a project" />
       <p className="muted">
         To add one to this server instead, put a folder with an <code>agency.yaml</code> into its{' '}
         <code>RUNWIRE_AGENCIES_DIR</code>. The guide is <code>docs/first-agency.md</code>.

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { integrationQuery, watchedAgenciesQuery } from '../../app/queries.ts';
+import { integrationQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { AgencyWarning } from './agency-warning.tsx';
 import './integrations.css';
 import { ConnectPanel } from './connect-panel.tsx';
 import { OverviewPanel } from './overview-panel.tsx';
@@ -18,9 +17,7 @@ export function IntegrationPage() {
   const { tab } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: '/integrations/$integration' });
   const { data: integration, error, refetch } = useQuery(integrationQuery(id));
-  const { data: agencies, isPending: areAgenciesLoading } = useQuery(watchedAgenciesQuery);
-  // A warning that appears later would move the page.
-  if (integration === undefined || areAgenciesLoading) {
+  if (integration === undefined) {
     return (
       <Page title={id}>
         {error === null ? (
@@ -56,21 +53,18 @@ export function IntegrationPage() {
         </Link>
       }
     >
-      <div className="stack">
-        <AgencyWarning agencies={agencies} agency={agency} />
-        <Tabs
-          // Another integration has other settings in the same form.
-          key={id}
-          label="Parts of the integration"
-          value={tab === 'settings' || tab === 'connect' ? tab : 'overview'}
-          onChange={(value) => void navigate({ search: value === 'overview' ? {} : { tab: value }, replace: true })}
-          tabs={[
-            { id: 'overview', title: 'Overview', content: <OverviewPanel integration={integration} /> },
-            { id: 'connect', title: 'Connect', content: <ConnectPanel integration={integration} /> },
-            { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
-          ]}
-        />
-      </div>
+      <Tabs
+        // Another integration has other settings in the same form.
+        key={id}
+        label="Parts of the integration"
+        value={tab === 'settings' || tab === 'connect' ? tab : 'overview'}
+        onChange={(value) => void navigate({ search: value === 'overview' ? {} : { tab: value }, replace: true })}
+        tabs={[
+          { id: 'overview', title: 'Overview', content: <OverviewPanel integration={integration} /> },
+          { id: 'connect', title: 'Connect', content: <ConnectPanel integration={integration} /> },
+          { id: 'settings', title: 'Settings', content: <SettingsPanel integration={integration} />, isKept: true },
+        ]}
+      />
     </Page>
   );
 }

@@ -1,15 +1,16 @@
 import type { Agency, Integration } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { wholeList } from '../../app/paged-list.ts';
 import { integrationsQuery, watchedAgenciesQuery } from '../../app/queries.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
+import { AgencyBadge } from '../../ui/agency-warning.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { AgencyBadge } from './agency-warning.tsx';
 import { CreateIntegrationDialog } from './create-integration-dialog.tsx';
 import { FirstAgencyHint } from './first-agency-hint.tsx';
 import './integrations.css';
@@ -51,7 +52,7 @@ export function IntegrationsPage() {
   const list = wholeList(useQuery(integrationsQuery));
   const { data: agencies } = useQuery(watchedAgenciesQuery);
   const columns = useMemo(() => columnsFor(agencies), [agencies]);
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreateDialog('createIntegration');
   const hasOwnAgency = agencies?.some(({ source }) => source !== 'bundled') ?? true;
   const create = (
     <May call="createIntegration">

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { formatCount } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
-import { Checklist } from '../home/checklist.tsx';
+import { Checklist, useIsChecklistLoading } from '../home/checklist.tsx';
 import { FailureList } from '../home/failure-list.tsx';
 import { MeasureStrip } from '../home/measure-strip.tsx';
 import { NeedsYou } from '../home/needs-you.tsx';
@@ -14,7 +14,8 @@ import { overviewQuery } from '../home/overview-query.ts';
 export function OverviewPanel({ integration }: { readonly integration: Integration }) {
   const { apiIntegrationId } = integration;
   const { data, error, refetch } = useQuery(overviewQuery(apiIntegrationId));
-  if (data === undefined) {
+  const isChecklistLoading = useIsChecklistLoading(apiIntegrationId);
+  if (data === undefined || isChecklistLoading) {
     return error === null ? (
       <Loading what="the last hours" />
     ) : (

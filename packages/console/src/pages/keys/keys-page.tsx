@@ -1,8 +1,10 @@
 import type { ApiKey, CreatedApiKey } from '@runwire/client';
 import { useQueryClient } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState } from '../../ui/feedback.tsx';
@@ -15,7 +17,6 @@ import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
 type OpenDialog =
-  | { readonly kind: 'create' }
   | { readonly kind: 'created'; readonly key: CreatedApiKey }
   | { readonly kind: 'revoke'; readonly key: ApiKey };
 
@@ -29,15 +30,18 @@ function KeyState({ revokedAt, expiresAt }: ApiKey) {
 
 export function KeysPage() {
   const client = useQueryClient();
-  const list = usePagedList(['keys'], (signal) => api().keys.list({ limit: 100 }, { signal }));
+  const { key: sought } = useSearch({ from: '/signed-in/keys' });
+  const all = usePagedList(['keys'], (signal) => api().keys.list({ limit: 100 }, { signal }));
+  const [isCreating, setCreating] = useCreateDialog('createApiKey');
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['keys'] });
   const create = (
-    <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'create' })}>
+    <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
       Create key
     </button>
   );
+  const list = sought === undefined ? all : { ...all, rows: all.rows.filter(({ keyId }) => keyId === sought) };
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Name',
@@ -92,6 +96,14 @@ export function KeysPage() {
       lead="Your backend sends a key with each request. Its role decides what it may do. Keep it on your server."
       {...(list.rows.length === 0 ? {} : { actions: create })}
     >
+      {sought !== undefined && (
+        <p className="filters">
+          <span>
+            Only the key <code>{sought}</code> is shown.
+          </span>
+          <Link to="/keys">Show all keys</Link>
+        </p>
+      )}
       <DataTable
         isWide
         what="API keys"
@@ -99,16 +111,23 @@ export function KeysPage() {
         columns={columns}
         rowKey={({ keyId }) => keyId ?? ''}
         empty={
-          <EmptyState title="No keys yet">
-            <p>Create a key, and put it into the environment of your backend.</p>
-            {create}
-          </EmptyState>
+          sought === undefined ? (
+            <EmptyState title="No keys yet">
+              <p>Create a key, and put it into the environment of your backend.</p>
+              {create}
+            </EmptyState>
+          ) : (
+            <EmptyState title="There is no such key">
+              <p>It may belong to another owner, or your role may not see it.</p>
+            </EmptyState>
+          )
         }
       />
-      {dialog?.kind === 'create' && (
+      {isCreating && (
         <CreateKeyDialog
-          onClose={close}
+          onClose={() => setCreating(false)}
           onCreated={(key) => {
+            setCreating(false);
             setDialog({ kind: 'created', key });
             void refresh();
           }}

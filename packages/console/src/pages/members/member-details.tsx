@@ -1,6 +1,6 @@
 import type { Member } from '@runwire/client';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -32,7 +32,7 @@ export function MemberDetails({ member }: { readonly member: Member }) {
         </dd>
       </dl>
       <h3>Metadata</h3>
-      {Object.keys(metadata).length === 0 ? <Nothing /> : <CodeBlock code={formatJson(metadata)} label="metadata" />}
+      {Object.keys(metadata).length === 0 ? <Nothing /> : <JsonView text={formatJson(metadata)} label="metadata" />}
     </section>
   );
 }

@@ -32,13 +32,13 @@ function readMetadata(json: string): Readonly<Record<string, unknown>> {
   if (json === '') return {};
   const value = parse(json);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InputError('Metadata must be a JSON object, for example {"plan": "pro"}.');
+  throw new InputError('Metadata must be a JSON object, for example {"plan": "pro"}.', 'metadata');
 }
 
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new InputError(`Metadata is not valid JSON: ${(error as Error).message}.`);
+    throw new InputError(`Metadata is not valid JSON: ${(error as Error).message}.`, 'metadata');
   }
 }

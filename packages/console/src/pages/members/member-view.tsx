@@ -9,8 +9,9 @@ import { EmptyState } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { notify } from '../../ui/toasts.tsx';
-import { ChatsTable } from '../chats/chats-table.tsx';
-import { RunsTable } from '../runs/runs-table.tsx';
+import { chatList } from '../chats/chat-list.tsx';
+import { MemberList } from '../lists/list-table.tsx';
+import { runList } from '../runs/run-list.tsx';
 import { AdjustDialog } from './adjust-dialog.tsx';
 import { Adjustments } from './adjustments.tsx';
 import { AllowanceCard } from './allowance-card.tsx';
@@ -134,25 +135,13 @@ export function MemberView({ integration, member, onErased }: MemberViewProps) {
             {
               id: 'runs',
               title: 'Runs',
-              content: (
-                <RunsTable
-                  integration={integration}
-                  search={{ member: consumerId }}
-                  empty={NO_RUNS}
-                  hasMember={false}
-                />
-              ),
+              content: <MemberList kind={runList} integration={integration} consumerId={consumerId} empty={NO_RUNS} />,
             },
             {
               id: 'chats',
               title: 'Chats',
               content: (
-                <ChatsTable
-                  integration={integration}
-                  search={{ member: consumerId }}
-                  empty={NO_CHATS}
-                  hasMember={false}
-                />
+                <MemberList kind={chatList} integration={integration} consumerId={consumerId} empty={NO_CHATS} />
               ),
             },
             { id: 'usage', title: 'Usage', content: <MemberUsage integration={integration} consumerId={consumerId} /> },

@@ -1,9 +1,10 @@
 import type { Member } from '@runwire/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
@@ -23,7 +24,7 @@ export function MembersPage() {
   const { q } = useSearch({ from: `/signed-in${ROUTE}` });
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [isRegistering, setRegistering] = useState(false);
+  const [isRegistering, setRegistering] = useCreateDialog('putMember');
   const filters = { apiIntegrationId: integration, limit: 200, q };
   const list = usePagedList(['members', integration, { q }], (signal) => api().members.list(filters, { signal }));
   const search = (text: string) =>

@@ -19,7 +19,7 @@ const ID = /^(?!\.{1,2}$)\P{Cc}{1,256}$/u;
 /** A request for an id that exists would change that member, so the dialog looks for it first. */
 async function refuseKnownId(apiIntegrationId: string, consumerId: string): Promise<void> {
   if (await isKnown(apiIntegrationId, consumerId)) {
-    throw new InputError('A member with this id exists already. Open it in the list to change it.');
+    throw new InputError('A member with this id exists already. Open it in the list to change it.', 'consumerId');
   }
 }
 
@@ -51,6 +51,7 @@ export function RegisterMemberDialog({ integration, onClose, onRegistered }: Reg
           if (ID.exec(consumerId) === null) {
             throw new InputError(
               'The id must have 1 to 256 characters, no control characters, and not be `.` or `..`.',
+              'consumerId',
             );
           }
           const values = readMemberFields(fields);

@@ -11,8 +11,8 @@ import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
+import { SetUpLinkDialog } from '../people/set-up-link-dialog.tsx';
 import { CreateOwnerDialog } from './create-owner-dialog.tsx';
-import { CreatedOwnerDialog } from './created-owner-dialog.tsx';
 import './owners.css';
 
 /** Only the administrator sees other owners. */
@@ -111,7 +111,7 @@ function Owners({ ownId }: { readonly ownId: string }) {
           }}
         />
       )}
-      {dialog?.kind === 'created' && <CreatedOwnerDialog owner={dialog.owner} onClose={close} />}
+      {dialog?.kind === 'created' && <SetUpLinkDialog {...dialog.owner} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmDialog
           title={`Delete ${getName(dialog.owner)}?`}

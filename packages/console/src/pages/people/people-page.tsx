@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { meQuery } from '../../app/queries.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState } from '../../ui/feedback.tsx';
@@ -13,10 +14,9 @@ import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { EditPersonDialog } from './edit-person-dialog.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { InvitedDialog } from './invited-dialog.tsx';
+import { SetUpLinkDialog } from './set-up-link-dialog.tsx';
 
 type OpenDialog =
-  | { readonly kind: 'invite' }
   | { readonly kind: 'invited'; readonly person: CreatedPerson }
   | { readonly kind: 'edit' | 'remove'; readonly person: Person };
 
@@ -27,6 +27,7 @@ export function PeoplePage() {
   const client = useQueryClient();
   const { data: me } = useQuery(meQuery);
   const list = usePagedList(['people'], (signal) => api().people.list({ limit: 100 }, { signal }));
+  const [isInviting, setInviting] = useCreateDialog('createPerson');
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
   const refresh = () => client.invalidateQueries({ queryKey: ['people'] });
@@ -81,7 +82,7 @@ export function PeoplePage() {
         </>
       }
       actions={
-        <button type="button" className="button button-primary" onClick={() => setDialog({ kind: 'invite' })}>
+        <button type="button" className="button button-primary" onClick={() => setInviting(true)}>
           Invite a person
         </button>
       }
@@ -98,16 +99,17 @@ export function PeoplePage() {
           </EmptyState>
         }
       />
-      {dialog?.kind === 'invite' && (
+      {isInviting && (
         <InviteDialog
-          onClose={close}
+          onClose={() => setInviting(false)}
           onInvited={(person) => {
+            setInviting(false);
             setDialog({ kind: 'invited', person });
             void refresh();
           }}
         />
       )}
-      {dialog?.kind === 'invited' && <InvitedDialog person={dialog.person} onClose={close} />}
+      {dialog?.kind === 'invited' && <SetUpLinkDialog {...dialog.person} onClose={close} />}
       {dialog?.kind === 'edit' && (
         <EditPersonDialog
           person={dialog.person}

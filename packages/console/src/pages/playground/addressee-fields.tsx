@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { api } from '../../app/api.ts';
 import { SelectField } from '../../ui/form.tsx';
-import type { Addressee } from './conversation.ts';
+import type { Addressee } from '../transcript/conversation.ts';
 
 interface AddresseeFieldsProps extends Addressee {
   readonly apiIntegrationId: string;

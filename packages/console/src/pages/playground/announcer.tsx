@@ -1,5 +1,5 @@
-import { useChanges } from './changes.ts';
-import type { LiveRun } from './live-run.ts';
+import { useChanges } from '../transcript/changes.ts';
+import type { LiveRun } from '../transcript/live-run.ts';
 
 /**
  * Tells screen readers that an answer began and how it ended. Its text is not read out piece by piece. It is always in the

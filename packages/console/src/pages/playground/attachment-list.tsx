@@ -3,8 +3,9 @@ import { formatBytes } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Meter } from '../../ui/meter.tsx';
 import { Prose } from '../../ui/prose.tsx';
-import type { Attachment, Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
+import { useChanges } from '../transcript/changes.ts';
+import type { AttachedFile } from '../transcript/turn.ts';
+import type { Attachments } from './attachments.ts';
 
 /** The message's files, and why one was refused. */
 export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
@@ -51,9 +52,9 @@ function Items({ attachments }: { readonly attachments: Attachments }) {
   );
 }
 
-const isUploading = ({ uploaded, error }: Attachment) => uploaded === null && error === null;
+const isUploading = ({ uploaded, error }: AttachedFile) => uploaded === null && error === null;
 
-function UploadState({ item }: { readonly item: Attachment }) {
+function UploadState({ item }: { readonly item: AttachedFile }) {
   if (item.error !== null) {
     return (
       <span className="attachment-error" role="alert">

@@ -4,35 +4,13 @@ import { InputError } from '../../app/errors.ts';
 import { noteError } from '../../app/query-client.ts';
 import { formatCount } from '../../lib/format.ts';
 import { randomId } from '../../lib/random-id.ts';
-import { Changes } from './changes.ts';
-
-/** A file that the next message has. */
-export interface Attachment {
-  readonly key: number;
-  readonly name: string;
-  readonly size: number | null;
-  /** The member for whom it was uploaded. */
-  readonly member: string | undefined;
-  /** From 0 to 1. */
-  readonly progress: number;
-  /** Set after the upload. */
-  readonly uploaded: SandboxFile | null;
-  readonly error: unknown;
-  /** Null for a file of an earlier message. */
-  readonly file: File | null;
-}
+import { Changes } from '../transcript/changes.ts';
+import type { AttachedFile, EarlierFiles } from '../transcript/turn.ts';
 
 interface UploadTarget {
   readonly apiIntegrationId: string;
   readonly chatId: string;
   readonly member: string | undefined;
-}
-
-/** What the API returns of the files of an earlier message. */
-export interface EarlierFiles {
-  readonly files: readonly SandboxFile[];
-  /** How many attachments the message had. Their bytes and signed addresses are not returned. */
-  readonly lostAttachments: number;
 }
 
 /** The folder of files without a member. */
@@ -46,7 +24,7 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** The files of the message that is being written. They are uploaded immediately. */
 export class Attachments {
   readonly changes = new Changes();
-  items: readonly Attachment[] = [];
+  items: readonly AttachedFile[] = [];
   /** Why the last action was refused. */
   problem: InputError | null = null;
   #target: UploadTarget;
@@ -69,6 +47,11 @@ export class Attachments {
     return this.items.flatMap(({ uploaded }) => uploaded ?? []);
   }
 
+  /** True if the model gets some of the files as images. */
+  get hasImages(): boolean {
+    return this.items.some(({ file }) => file !== null && isVisible(file));
+  }
+
   refuse(problem: string): void {
     this.problem = new InputError(problem);
     this.changes.add();
@@ -89,17 +72,17 @@ export class Attachments {
   }
 
   /** The files are in the mount already. The person is asked to attach the rest. */
-  restoreEarlier({ files, lostAttachments }: EarlierFiles, member: string | undefined): void {
+  restoreEarlier({ files, attachments }: EarlierFiles, member: string | undefined): void {
     const shared = { size: null, progress: 1, error: null, file: null, member, key: 0 };
     this.restore(files.map((uploaded) => ({ ...shared, name: uploaded.name, uploaded })));
-    if (lostAttachments > 0) {
-      const count = formatCount(lostAttachments, 'attachment');
+    if (attachments.length > 0) {
+      const count = formatCount(attachments.length, 'attachment');
       this.refuse(`The earlier message also had ${count}, which the server does not return. Attach what is missing.`);
     }
   }
 
   /** Files that were attached before. */
-  restore(items: readonly Attachment[]): void {
+  restore(items: readonly AttachedFile[]): void {
     this.#set([...this.items, ...items.map((item) => ({ ...item, key: this.#key() }))]);
   }
 
@@ -177,11 +160,11 @@ export class Attachments {
     return this.#count;
   }
 
-  #change(key: number, fields: Partial<Attachment>): void {
+  #change(key: number, fields: Partial<AttachedFile>): void {
     this.#set(this.items.map((item) => (item.key === key ? { ...item, ...fields } : item)));
   }
 
-  #set(items: readonly Attachment[]): void {
+  #set(items: readonly AttachedFile[]): void {
     this.items = items;
     this.changes.add();
   }

@@ -1,99 +1,138 @@
-import type { Agency, Answer } from '@runwire/client';
-import { useQuery } from '@tanstack/react-query';
+import type { Agency } from '@runwire/client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { api } from '../../app/api.ts';
-import { connection, useIsConnectionLost } from '../../app/connection.ts';
-import { InputError } from '../../app/errors.ts';
+import { describeError, InputError } from '../../app/errors.ts';
+import { noteError } from '../../app/query-client.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { useFileDrop } from '../../ui/use-file-drop.ts';
+import type { SampleRequest } from '../integrations/snippets.ts';
+import { useChanges } from '../transcript/changes.ts';
+import type { Conversation, RequestSettings } from '../transcript/conversation.ts';
+import { EMPTY_MESSAGE, type SentMessage, type Turn } from '../transcript/turn.ts';
 import { Announcer } from './announcer.tsx';
 import { Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
+import type { ChatAddress } from './chat-address.ts';
+import { CodeDialog } from './code-dialog.tsx';
+import { Column, type ComposerHandle, NOT_EMPTY } from './column.tsx';
 import { Composer } from './composer.tsx';
-import { type Conversation, EMPTY_MESSAGE, type SentMessage, type Turn } from './conversation.ts';
-import type { RefusedActions } from './refused-notice.tsx';
-import { type RepeatedMessage, repeatedMessageQuery } from './repeated-message.ts';
+import { readDraft, writeDraft } from './drafts.ts';
+import { getLastRun } from './last-run.ts';
+import type { RepeatedMessage } from './repeated-message.ts';
 import { StepsPane } from './steps-pane.tsx';
-import { Transcript } from './transcript.tsx';
 import { useFollowEnd } from './use-follow-end.ts';
-
-/** The fields of the page's address. */
-export interface ChatAddress {
-  readonly chat?: string | undefined;
-  readonly member?: string | undefined;
-  readonly agent?: string | undefined;
-  readonly run?: string | undefined;
-}
+import { useRepeatedMessage } from './use-repeated-message.ts';
+import { readContext } from './user-context.ts';
 
 interface ChatProps {
   /** False until it is known that the integration exists. */
   readonly isReady: boolean;
   readonly conversation: Conversation;
-  readonly agent: Agency['agents'][number] | undefined;
+  /** The second column. */
+  readonly other: Conversation | null;
+  readonly agents: Agency['agents'];
+  /** The agent of the first column, also if it is the default. */
+  readonly agentName: string | undefined;
+  /** The text of `user_context`. */
+  readonly context: string;
   readonly address: ChatAddress;
   readonly onAddress: (address: ChatAddress) => void;
+  /** Continues with a copy of the chat. */
+  readonly onFork: (fork: Conversation) => void;
 }
 
-const NOT_EMPTY = 'The field below has a message already. Send it, or clear it.';
-
-export function Chat({ isReady, conversation, agent, address, onAddress }: ChatProps) {
+export function Chat(props: ChatProps) {
+  const { isReady, conversation, other, agents, agentName, context, address, onAddress, onFork } = props;
   const { apiIntegrationId, chatId } = conversation;
-  const { member, agent: agentName } = address;
+  const { member, agent, with: otherAgent } = address;
+  const draftKey = `${apiIntegrationId} ${address.run ?? address.chat ?? 'new'}`;
+  const [draft] = useState(() => readDraft(draftKey));
   const field = useRef<HTMLTextAreaElement>(null);
-  const content = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const [attachments] = useState(() => new Attachments({ apiIntegrationId, chatId, member }));
+  const [edited, setEdited] = useState<Turn | null>(null);
+  const [code, setCode] = useState<SampleRequest | null>(null);
   const isDragging = useFileDrop((files) => attachments.add(files));
   useChanges(conversation.changes);
+  useChanges(other?.changes);
   const { live, turns } = conversation;
+  const otherLive = other?.live ?? null;
+  useChanges(live?.changes);
+  useChanges(otherLive?.changes);
   const isEmpty = turns.length === 0;
   const { isAtEnd, jump } = useFollowEnd(content, isEmpty);
-  useChanges(live?.changes);
-
-  useEffect(() => {
-    void conversation.load();
-    return () => conversation.close();
-  }, [conversation]);
   useEffect(() => () => attachments.clear(), [attachments]);
   useEffect(() => {
     attachments.setTarget({ apiIntegrationId, chatId, member });
   }, [attachments, apiIntegrationId, chatId, member]);
-  useCatchUp(conversation);
-  const isLost = useIsConnectionLost();
-  useEffect(() => {
-    if (!isLost) conversation.recover();
-  }, [isLost, conversation]);
 
-  /** Returns false if the person has written something else. */
-  const write = useCallback(
-    (text: string, restore: () => void): boolean => {
-      if (field.current === null || field.current.value !== '' || attachments.items.length > 0) return false;
-      field.current.value = text;
-      field.current.focus({ preventScroll: true });
-      restore();
-      return true;
+  const setText = useCallback(
+    (text: string) => {
+      if (field.current !== null) field.current.value = text;
+      writeDraft(draftKey, text);
     },
-    [attachments],
+    [draftKey],
+  );
+  const composer = useMemo<ComposerHandle>(
+    () => ({
+      refuse: (problem) => attachments.refuse(problem),
+      write(message, owner = member) {
+        if (field.current === null || field.current.value !== '' || attachments.items.length > 0) return false;
+        setText(message.text);
+        field.current.focus({ preventScroll: true });
+        if ('attached' in message && message.attached !== null) attachments.restore(message.attached);
+        else attachments.restoreEarlier(message, owner);
+        return true;
+      },
+    }),
+    [attachments, member, setText],
   );
   const writeRepeated = useCallback(
-    (message: RepeatedMessage) => {
-      write(message.text, () => attachments.restoreEarlier(message, message.member));
-    },
-    [write, attachments],
+    (message: RepeatedMessage) => void composer.write(message, message.member),
+    [composer],
   );
   const repeated = useRepeatedMessage(conversation, address, onAddress, writeRepeated);
 
-  const send = useCallback(
-    (message: SentMessage): boolean => {
-      if (!isReady || !conversation.canSend) return false;
-      onAddress({ chat: chatId, member, agent: agentName });
-      conversation.send(message, { member, agent: agentName });
+  /** Null if the person has to correct it first. */
+  const readSettings = useCallback((): Omit<RequestSettings, 'agent'> | null => {
+    try {
+      return { member, context: readContext(context) };
+    } catch (error) {
+      attachments.refuse(describeError(error).message);
+      return null;
+    }
+  }, [attachments, member, context]);
+  const sendTo = useCallback(
+    (columns: readonly Conversation[], message: SentMessage): boolean => {
+      if (!isReady || columns.some(({ canSend }) => !canSend)) return false;
+      const settings = readSettings();
+      if (settings === null) return false;
+      onAddress({ ...address, chat: chatId, run: undefined, ...(other !== null && { other: other.chatId }) });
+      for (const column of columns) column.send(message, { ...settings, agent: column === other ? otherAgent : agent });
       jump();
       return true;
     },
-    [isReady, conversation, chatId, member, agentName, onAddress, jump],
+    [isReady, readSettings, onAddress, address, chatId, other, otherAgent, agent, jump],
   );
-  const sendText = useCallback((text: string) => void send({ ...EMPTY_MESSAGE, text }), [send]);
-  const sendAnswers = useCallback((answers: readonly Answer[]) => void send({ ...EMPTY_MESSAGE, answers }), [send]);
+  const columns = useMemo(() => (other === null ? [conversation] : [conversation, other]), [conversation, other]);
+  const sendText = useCallback((text: string) => void sendTo(columns, { ...EMPTY_MESSAGE, text }), [sendTo, columns]);
+
+  /** Sends a message in a copy of the chat that ends before the turn. */
+  const resend = useCallback(
+    async (turn: Turn, message: SentMessage): Promise<boolean> => {
+      const settings = readSettings();
+      if (settings === null || !conversation.canSend) return false;
+      try {
+        const fork = await conversation.forkBefore(turn);
+        fork.send(message, { ...settings, agent });
+        onFork(fork);
+        return true;
+      } catch (error) {
+        noteError(error);
+        attachments.refuse(describeError(error).message);
+        return false;
+      }
+    },
+    [readSettings, conversation, agent, onFork, attachments],
+  );
   const isReading = useRef(false);
   const sendField = async () => {
     const text = field.current?.value ?? '';
@@ -104,123 +143,112 @@ export function Chat({ isReady, conversation, agent, address, onAddress }: ChatP
       const images = await attachments.images();
       // While the images were read the message may have changed.
       if (items !== attachments.items || text !== (field.current?.value ?? '')) return;
-      if (!send({ ...EMPTY_MESSAGE, text, files, images, attached: items })) return;
-      if (field.current !== null) field.current.value = '';
+      const message = { ...EMPTY_MESSAGE, text, files, images, attached: items };
+      if (!(edited === null ? sendTo(columns, message) : await resend(edited, message))) return;
+      setText('');
       attachments.clear();
+      setEdited(null);
     } catch (error) {
       attachments.refuse(error instanceof InputError ? error.message : String(error));
     } finally {
       isReading.current = false;
     }
   };
-  const actions = useMemo<RefusedActions>(() => {
-    const onRetry = (turn: Turn) => {
-      if (conversation.turns.includes(turn) && send(turn.message)) conversation.remove(turn);
+  const onEdit = useCallback(
+    (turn: Turn) => {
+      if (composer.write(turn.message)) setEdited(turn);
+      else composer.refuse(NOT_EMPTY);
+    },
+    [composer],
+  );
+  const resending = useMemo(() => {
+    if (other !== null) return null;
+    const onRegenerate = (turn: Turn) => {
+      // The bytes of attachments that were stored before are not returned: the person adds them first.
+      if (turn.message.attachments.length > 0) onEdit(turn);
+      else void resend(turn, turn.message);
     };
-    const writeAgain = ({ message }: Turn): boolean => {
-      const isWritten = write(message.text, () => {
-        if (message.attached === null) attachments.restoreEarlier(message, member);
-        else attachments.restore(message.attached);
-      });
-      if (!isWritten) attachments.refuse(NOT_EMPTY);
-      return isWritten;
-    };
-    const onEdit = (turn: Turn) => {
-      if (writeAgain(turn)) conversation.remove(turn);
-    };
-    return {
-      onAgain: (turn) => {
-        if (turn.message.lostAttachments > 0) writeAgain(turn);
-        else send(turn.message);
-      },
-      onRetry,
-      onEdit,
-      onFollow: (turn) => {
-        // A message whose run may exist would be sent twice.
-        if (!turn.live?.mayRun) onEdit(turn);
-        void conversation.load();
-      },
-      onRegister: async (turn) => {
-        if (member !== undefined) await api().members.put({ apiIntegrationId, consumerId: member });
-        onRetry(turn);
-      },
-    };
-  }, [conversation, attachments, apiIntegrationId, member, send, write]);
+    return { onEdit, onRegenerate };
+  }, [other, onEdit, resend]);
+  const showCode = () => {
+    const settings = readSettings();
+    if (settings === null) return;
+    const { files } = attachments;
+    setCode({
+      message: field.current?.value || 'Hello',
+      consumerId: member,
+      agent,
+      chatId,
+      user_context: settings.context,
+      sandboxFiles: files.length === 0 ? undefined : files,
+    });
+  };
 
-  const activeRun = live?.isActive ? live : null;
-  const isFailed = conversation.error !== null;
-  const obstacle = !isReady || conversation.isLoading ? 'loading' : isFailed ? 'failed' : null;
+  const active = [live, otherLive].filter((one) => one !== null).filter(({ isActive }) => isActive);
+  const isLoading = columns.some((column) => column.isLoading);
+  const isFailed = columns.some(({ error }) => error !== null);
+  const obstacle = !isReady || isLoading ? 'loading' : isFailed ? 'failed' : null;
   return (
     <div className={isDragging ? 'chat chat-drop' : 'chat'}>
-      <div className="chat-column">
-        <section ref={content} className="transcript" aria-label="Conversation">
-          {repeated.error !== null && <ErrorNotice error={repeated.error} onRetry={repeated.retry} />}
-          <Transcript
-            conversation={conversation}
-            agent={agent}
-            actions={actions}
-            onAnswer={sendAnswers}
-            onStarter={sendText}
-          />
-        </section>
-        <StepsPane live={live} />
+      <div className={other === null ? 'chat-column' : 'chat-column chat-compared'}>
+        <div ref={content} className="columns">
+          {columns.map((column) => {
+            const name = column === other ? otherAgent : agentName;
+            return (
+              <Column
+                key={column.chatId}
+                conversation={column}
+                agent={agents.find((one) => one.name === name)}
+                member={member}
+                title={other === null ? null : (name ?? 'Default')}
+                composer={composer}
+                resending={resending}
+                sendTo={sendTo}
+                onStarter={sendText}
+              >
+                {column === conversation && repeated.error !== null && (
+                  <ErrorNotice error={repeated.error} onRetry={repeated.retry} />
+                )}
+              </Column>
+            );
+          })}
+        </div>
+        {other === null && <StepsPane integration={apiIntegrationId} run={getLastRun(turns)} />}
         <div className="chat-foot">
           {!isAtEnd && !isEmpty && (
             <button type="button" className="button button-small jump" onClick={jump}>
               Jump to the latest
             </button>
           )}
+          {edited !== null && (
+            <p className="spread small chat-edited" role="status">
+              <span>You edit an earlier message. What you send continues in a copy of the chat.</span>
+              <button type="button" className="button button-small" onClick={() => setEdited(null)}>
+                Do not edit
+              </button>
+            </p>
+          )}
           <Composer
             field={field}
+            draft={draft}
             attachments={attachments}
-            live={activeRun}
+            active={active}
             obstacle={obstacle}
+            onText={(text) => writeDraft(draftKey, text)}
+            onCode={showCode}
             onSend={() => void sendField()}
           />
         </div>
       </div>
       <Announcer live={live} />
+      {code !== null && (
+        <CodeDialog
+          integration={apiIntegrationId}
+          request={code}
+          hasImages={attachments.hasImages}
+          onClose={() => setCode(null)}
+        />
+      )}
     </div>
   );
-}
-
-/** Each look is one small answer. A tab that the person opens again looks immediately. */
-const CATCH_UP_MS = 4000;
-
-/** Shows what other tabs and programs send to the chat, while the page is in view. */
-function useCatchUp(conversation: Conversation): void {
-  useEffect(() => {
-    const look = () => {
-      if (document.visibilityState === 'visible' && !connection.isLost()) void conversation.catchUp();
-    };
-    const timer = setInterval(look, CATCH_UP_MS);
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
-    };
-  }, [conversation]);
-}
-
-/** Fills the field with another run's message. A chat that was opened without its member gets it. */
-function useRepeatedMessage(
-  conversation: Conversation,
-  { chat, member, agent, run }: ChatAddress,
-  onAddress: ChatProps['onAddress'],
-  write: (message: RepeatedMessage) => void,
-) {
-  const filled = useRef<string>(null);
-  const { data, error, refetch } = useQuery(repeatedMessageQuery(conversation.apiIntegrationId, run));
-  useEffect(() => {
-    if (data === undefined || run === undefined || filled.current === run) return;
-    filled.current = run;
-    write(data);
-    onAddress({ run, member: data.member, agent: data.agent });
-  }, [data, run, write, onAddress]);
-  const stored = conversation.member;
-  useEffect(() => {
-    if (stored == null || member !== undefined || chat === undefined) return;
-    onAddress({ chat, member: stored, agent });
-  }, [stored, chat, member, agent, onAddress]);
-  return { error, retry: () => void refetch() };
 }

@@ -1,9 +1,9 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useRef } from 'react';
 import { Tooltip } from '../../ui/tooltip.tsx';
+import { useChanges } from '../transcript/changes.ts';
+import type { LiveRun } from '../transcript/live-run.ts';
 import { AttachmentList } from './attachment-list.tsx';
 import type { Attachments } from './attachments.ts';
-import { useChanges } from './changes.ts';
-import type { LiveRun } from './live-run.ts';
 
 /** The chat is being read, or could not be read. */
 type SendObstacle = 'loading' | 'failed';
@@ -11,16 +11,22 @@ type SendObstacle = 'loading' | 'failed';
 interface ComposerProps {
   /** The text is in the element, so that typing renders nothing. */
   readonly field: RefObject<HTMLTextAreaElement | null>;
+  /** The text with which the field begins. */
+  readonly draft: string;
   readonly attachments: Attachments;
-  /** The run that is active, with a button that stops it. */
-  readonly live: LiveRun | null;
+  /** The runs that are active, with a button that stops them. */
+  readonly active: readonly LiveRun[];
   /** Why nothing can be sent now. */
   readonly obstacle: SendObstacle | null;
+  readonly onText: (text: string) => void;
+  /** Shows the request as code. */
+  readonly onCode: () => void;
   readonly onSend: () => void;
 }
 
 /** The field for a message. Enter sends it, Shift and Enter begin a new line. */
-export function Composer({ field, attachments, live, obstacle, onSend }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { field, draft, attachments, active, obstacle, onText, onCode, onSend } = props;
   useChanges(attachments.changes);
   const picker = useRef<HTMLInputElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -51,12 +57,14 @@ export function Composer({ field, attachments, live, obstacle, onSend }: Compose
         aria-describedby="composer-hint"
         placeholder="Write a message"
         rows={2}
+        defaultValue={draft}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={onPaste}
       />
       <div className="spread">
-        <span id="composer-hint" className="small muted composer-hint">
-          {getHint(live, obstacle)}
+        <span id="composer-hint" className="small muted ellipsis composer-hint">
+          {getHint(active.length > 0, obstacle)}
         </span>
         <div className="row composer-buttons">
           <input
@@ -72,20 +80,27 @@ export function Composer({ field, attachments, live, obstacle, onSend }: Compose
               form?.querySelector('textarea')?.focus();
             }}
           />
+          <button type="button" className="button" onClick={onCode}>
+            View code
+          </button>
           <Tooltip text="You can also drop or paste files.">
             <button type="button" className="button" onClick={() => picker.current?.click()}>
               Attach files
             </button>
           </Tooltip>
-          {live === null ? <SendButton attachments={attachments} obstacle={obstacle} /> : <StopButton live={live} />}
+          {active[0] === undefined ? (
+            <SendButton attachments={attachments} obstacle={obstacle} />
+          ) : (
+            <StopButton live={active[0]} onStop={() => active.map((live) => live.stop())} />
+          )}
         </div>
       </div>
     </form>
   );
 }
 
-function getHint(live: LiveRun | null, obstacle: SendObstacle | null): string {
-  if (live !== null) return 'The agent is answering…';
+function getHint(isActive: boolean, obstacle: SendObstacle | null): string {
+  if (isActive) return 'The agent is answering…';
   if (obstacle === 'loading') return 'You can send when the chat is loaded.';
   return obstacle === 'failed' ? 'The chat could not be read.' : 'Enter sends. Shift and Enter begin a new line.';
 }
@@ -107,7 +122,7 @@ function SendButton({ attachments: { areUploaded, areUploading }, obstacle }: Se
   );
 }
 
-function StopButton({ live }: { readonly live: LiveRun }) {
+function StopButton({ live, onStop }: { readonly live: LiveRun; readonly onStop: () => void }) {
   useChanges(live.changes);
   const isAsked = live.stopState !== null && typeof live.stopState === 'string';
   return (
@@ -117,7 +132,7 @@ function StopButton({ live }: { readonly live: LiveRun }) {
       aria-disabled={isAsked}
       onClick={({ detail: clicks }) => {
         // The second click of a double click on "Send" is not meant for this button.
-        if (!isAsked && clicks < 2) void live.stop();
+        if (!isAsked && clicks < 2) onStop();
       }}
     >
       {isAsked ? 'Stopping…' : 'Stop'}

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../../app/api.ts';
-import type { EarlierFiles } from './attachments.ts';
+import type { EarlierFiles } from '../transcript/turn.ts';
 
 /** An earlier run's request, to be tried again. */
 export interface RepeatedMessage extends EarlierFiles {
@@ -20,12 +20,12 @@ async function findMessage(apiIntegrationId: string, runId: string, signal: Abor
   for await (const message of api().chats.messages({ apiIntegrationId, chatId, limit: 200 }, { signal })) {
     if (message.runId === runId && message.role === 'user') {
       const { content, sandboxFiles, attachments } = message;
-      return { ...found, text: content, files: sandboxFiles, lostAttachments: attachments.length };
+      return { ...found, text: content, files: sandboxFiles, attachments };
     }
     count += 1;
     if (count === MAX_MESSAGES) break;
   }
-  return { ...found, text: '', files: [], lostAttachments: 0 };
+  return { ...found, text: '', files: [], attachments: [] };
 }
 
 export const repeatedMessageQuery = (apiIntegrationId: string, runId: string | undefined) =>

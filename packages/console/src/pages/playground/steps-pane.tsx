@@ -7,8 +7,6 @@ import { formatCount, formatDuration } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Badge, Loading } from '../../ui/feedback.tsx';
 import { type TimelineStep, toTimeline } from '../runs/step-tree.ts';
-import { useChanges } from './changes.ts';
-import type { LiveRun } from './live-run.ts';
 
 const REFRESH_MS = 2000;
 const MAX_STEPS = 100;
@@ -19,11 +17,20 @@ const subscribe = (listener: () => void) => {
   return () => wide.removeEventListener('change', listener);
 };
 
+interface StepsPaneProps {
+  readonly integration: string;
+  readonly run: { readonly runId: string; readonly isActive: boolean } | null;
+}
+
 /** The last run's finished steps: beside the chat, or folded below it on narrow screens. */
-export function StepsPane({ live }: { readonly live: LiveRun | null }) {
+export function StepsPane({ integration, run }: StepsPaneProps) {
   const isWide = useSyncExternalStore(subscribe, () => wide.matches);
   const content =
-    live === null ? <p className="muted">They appear here while an agent answers.</p> : <Steps live={live} />;
+    run === null ? (
+      <p className="muted">They appear here while an agent answers.</p>
+    ) : (
+      <Steps integration={integration} {...run} />
+    );
   if (!isWide) {
     return (
       <details className="part steps-folded">
@@ -42,29 +49,29 @@ export function StepsPane({ live }: { readonly live: LiveRun | null }) {
   );
 }
 
-function Steps({ live }: { readonly live: LiveRun }) {
-  useChanges(live.changes);
-  const { apiIntegrationId, runId, isActive } = live;
+interface StepsProps {
+  readonly integration: string;
+  readonly runId: string;
+  readonly isActive: boolean;
+}
+
+function Steps({ integration, runId, isActive }: StepsProps) {
   const { data, error, refetch } = useQuery({
     // The last refresh is a new query, because the last steps end with the run.
-    queryKey: ['runs', apiIntegrationId, runId, 'steps', isActive],
+    queryKey: ['runs', integration, runId, 'steps', isActive],
     queryFn: ({ queryKey, signal }) =>
       measured(queryKey, () =>
-        api()
-          .runs.steps({ apiIntegrationId, runId: runId ?? '', limit: MAX_STEPS }, { signal })
-          .page(),
+        api().runs.steps({ apiIntegrationId: integration, runId, limit: MAX_STEPS }, { signal }).page(),
       ),
-    enabled: runId !== null,
     refetchInterval: ({ queryKey }) => isActive && pollMs([queryKey], REFRESH_MS),
     placeholderData: (before) => before,
   });
-  if (runId === null) return <p className="muted">The run has not started.</p>;
   if (error !== null && data === undefined) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading what="steps" />;
   const steps = toTimeline(data.items.toReversed());
   return (
     <>
-      <Link to="/integrations/$integration/runs/$run" params={{ integration: apiIntegrationId, run: runId }}>
+      <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
         Open the run with all details
       </Link>
       {steps.length === 0 && (

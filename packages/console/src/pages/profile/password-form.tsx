@@ -18,14 +18,16 @@ export function PasswordForm({ email }: PasswordFormProps) {
         <p className="muted">A new password ends your other sessions. This one continues.</p>
       </div>
       <Form
+        isGuarded={false}
         submitLabel="Change password"
         pendingLabel="Changing…"
         onSubmit={async (fields) => {
           const password = fields.exact('new');
-          if (password !== fields.exact('repeated')) throw new InputError('Both new passwords must be the same.');
+          if (password !== fields.exact('repeated'))
+            throw new InputError('Both new passwords must be the same.', 'repeated');
           await changePassword({ current: fields.exact('current'), new: password }).catch((error: unknown) => {
             const isWrong = error instanceof RunwireError && error.code === 'invalid_sign_in';
-            throw isWrong ? new InputError('The current password is wrong.') : error;
+            throw isWrong ? new InputError('The current password is wrong.', 'current') : error;
           });
           inputs.current?.closest('form')?.reset();
           notify('Your password is changed.');

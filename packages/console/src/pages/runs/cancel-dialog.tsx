@@ -43,6 +43,7 @@ export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: Canc
   return (
     <Dialog title="Cancel this run?" onClose={onClose}>
       <Form
+        isGuarded={false}
         submitLabel="Cancel the run"
         pendingLabel="Cancelling…"
         isDanger

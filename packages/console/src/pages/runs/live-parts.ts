@@ -1,5 +1,5 @@
 import type { Frame } from '@runwire/client';
-import { RunParts } from '../playground/run-parts.ts';
+import { RunParts } from '../transcript/run-parts.ts';
 
 /** No task may block the page for long, so work pauses after this time. */
 const SLICE_MS = 10;

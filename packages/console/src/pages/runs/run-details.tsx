@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { formatDuration, formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { Charge } from '../../ui/charge.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
@@ -50,7 +50,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           </section>
           <section>
             <h3>Output</h3>
-            {isActive(run) ? <LiveOutput log={log} logState={logState} /> : <RunOutput run={run} />}
+            {isActive(run) ? <LiveOutput run={run} log={log} logState={logState} /> : <RunOutput run={run} />}
           </section>
         </>
       )}
@@ -61,7 +61,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
         </section>
       )}
       <section>
-        <h3>Facts</h3>
+        <h3>Details</h3>
         <dl className="definition">
           <dt>Run id</dt>
           <dd className="row">
@@ -142,7 +142,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
 const MAX_SHOWN = 4000;
 
 function RunOutput({ run: { output, message, pending } }: { readonly run: RunRecord }) {
-  if (output !== null && output !== undefined) return <CodeBlock code={formatJson(output)} label="output" />;
+  if (output !== null && output !== undefined) return <JsonView text={formatJson(output)} label="output" />;
   if (message !== null && message !== '')
     return (
       <LongText text={message} maxShown={MAX_SHOWN}>

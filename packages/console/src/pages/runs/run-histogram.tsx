@@ -3,10 +3,11 @@ import { useMemo } from 'react';
 import { api } from '../../app/api.ts';
 import { measured, pollMs } from '../../app/traffic.ts';
 import { formatCompact, formatNumber, formatTime } from '../../lib/format.ts';
+import type { ListSearch } from '../lists/list-kind.ts';
 import type { PlotStyle } from '../usage/plot-style.ts';
 import type { Series, UsageItem } from '../usage/usage-data.ts';
 import { UsagePlot } from '../usage/usage-plot.tsx';
-import type { RunSearch } from './run-filters.tsx';
+import './runs.css';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -39,7 +40,7 @@ function readHours(from: string | undefined, to: string | undefined, nowMs: numb
 
 const toTime = (ms: number) => new Date(ms).toISOString();
 
-const hoursQuery = (apiIntegrationId: string, { fromMs, toMs }: Hours, { agent, member }: RunSearch) =>
+const hoursQuery = (apiIntegrationId: string, { fromMs, toMs }: Hours, { agent, member }: ListSearch) =>
   queryOptions({
     queryKey: ['usage', apiIntegrationId, 'hours', fromMs, toMs, agent, member],
     queryFn: ({ queryKey, signal }) =>
@@ -71,32 +72,38 @@ function toSeries(items: readonly UsageItem[], hours: readonly string[]): readon
 
 interface RunHistogramProps {
   readonly integration: string;
-  readonly search: RunSearch;
+  readonly search: ListSearch;
   readonly onChoose: (times: { readonly from: string; readonly to: string }) => void;
 }
 
-/** The runs of each hour above their list. Summaries have no filter by status or chat. */
+/** The runs of each hour above their list. Summaries have no filter by status, chat or words. */
 export function RunHistogram({ integration, search, onChoose }: RunHistogramProps) {
   const currentHour = Math.floor(Date.now() / HOUR_MS);
-  const { from, to } = search;
+  const { from, to, status, chat, q } = search;
   const hours = useMemo(() => readHours(from, to, currentHour * HOUR_MS), [from, to, currentHour]);
-  const isShown = hours !== null && search.status === undefined && search.chat === undefined;
+  const isShown = hours !== null && status === undefined && chat === undefined && q === undefined;
   const { data } = useQuery({ ...hoursQuery(integration, hours ?? { fromMs: 0, toMs: 0 }, search), enabled: isShown });
   const slots = useMemo(() => {
     const { fromMs, toMs } = hours ?? { fromMs: 0, toMs: 0 };
     return Array.from({ length: (toMs - fromMs) / HOUR_MS }, (_, index) => toTime(fromMs + index * HOUR_MS));
   }, [hours]);
   const series = useMemo(() => toSeries(data ?? [], slots), [data, slots]);
-  if (!isShown || data === undefined || data.length === 0) return null;
+  if (!isShown) return null;
+  if (data?.length === 0) return <p className="run-histogram card muted">No run was started in these hours.</p>;
+  // The list below must not move when the plot arrives.
   return (
-    <UsagePlot
-      label="Runs by hour."
-      days={slots}
-      series={series}
-      getName={({ key }) => key ?? ''}
-      style={STYLE}
-      heightPx={HEIGHT_PX}
-      onChoose={(hour) => onChoose({ from: hour, to: toTime(Date.parse(hour) + HOUR_MS) })}
-    />
+    <div className="run-histogram">
+      {data !== undefined && (
+        <UsagePlot
+          label="Runs by hour."
+          days={slots}
+          series={series}
+          getName={({ key }) => key ?? ''}
+          style={STYLE}
+          heightPx={HEIGHT_PX}
+          onChoose={(hour) => onChoose({ from: hour, to: toTime(Date.parse(hour) + HOUR_MS) })}
+        />
+      )}
+    </div>
   );
 }

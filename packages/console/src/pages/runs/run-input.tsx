@@ -2,7 +2,7 @@ import type { RunRecord } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { LongText } from '../../ui/long-text.tsx';
-import { MessageFiles } from '../chats/message-files.tsx';
+import { MessageFiles } from '../transcript/message-files.tsx';
 import { inputQuery } from './run-queries.ts';
 
 /** The output below must not be far away. */
@@ -21,7 +21,10 @@ export function RunInput({ run }: { readonly run: RunRecord }) {
       ) : (
         <LongText text={message.content} maxShown={MAX_SHOWN} />
       )}
-      <MessageFiles integration={run.apiIntegrationId} message={message} />
+      <MessageFiles
+        integration={run.apiIntegrationId}
+        message={{ attachments: message.attachments, files: message.sandboxFiles }}
+      />
     </div>
   );
 }

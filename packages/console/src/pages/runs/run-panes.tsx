@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import { changedSearch } from '../../app/search.ts';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { CurrentSteps } from './current-steps.ts';
 import { EventsTab } from './events-tab.tsx';
@@ -101,7 +101,7 @@ export function RunPanes({ run, steps }: RunPanesProps) {
                 />
               ),
             },
-            { id: 'json', title: 'JSON', content: <CodeBlock code={formatJson(run)} label="run as JSON" /> },
+            { id: 'json', title: 'JSON', content: <JsonView text={formatJson(run)} label="run as JSON" /> },
           ]}
         />
       </section>

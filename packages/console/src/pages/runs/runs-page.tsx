@@ -1,47 +1,49 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
 import { changedSearch } from '../../app/search.ts';
-import { EmptyState } from '../../ui/feedback.tsx';
-import { Page } from '../../ui/page.tsx';
-import { RunFilters } from './run-filters.tsx';
+import type { SearchFilter } from '../../ui/search-field.tsx';
+import { ListPage } from '../lists/list-page.tsx';
+import { memberFilter } from '../lists/member-filter.tsx';
 import { RunHistogram } from './run-histogram.tsx';
-import { RunsTable } from './runs-table.tsx';
+import { runList } from './run-list.tsx';
+
+const STATUSES = ['admitted', 'running', 'completed', 'failed', 'cancelled'];
 
 export function RunsPage() {
   const { integration } = useParams({ from: '/signed-in/integrations/$integration/runs' });
   const search = useSearch({ from: '/signed-in/integrations/$integration/runs' });
   const navigate = useNavigate({ from: '/integrations/$integration/runs' });
-  const isFiltered = Object.keys(search).length > 0;
+  const filters: readonly SearchFilter[] = [
+    { name: 'status', detail: 'state of the run', values: STATUSES },
+    { name: 'agent', detail: 'agent of the request', values: useAgents(integration) },
+    memberFilter(integration),
+    { name: 'chat', detail: 'id of the chat' },
+  ];
   return (
-    <Page title="Runs" lead="A run is one request that an agent answers. The newest run is first.">
-      <RunFilters
-        integration={integration}
-        search={search}
-        onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
-        onClear={() => void navigate({ search: {}, replace: true })}
-      />
-      <RunHistogram
-        integration={integration}
-        search={search}
-        onChoose={(times) => void navigate({ search: changedSearch(times), replace: false, resetScroll: false })}
-      />
-      <RunsTable
-        integration={integration}
-        search={search}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No run matches the filters">
-              <p>Change a filter, or clear all filters.</p>
-            </EmptyState>
-          ) : (
-            <EmptyState title="No runs yet">
-              <p>Send a message in the playground, or from your backend.</p>
-              <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
-                Open the playground
-              </Link>
-            </EmptyState>
-          )
-        }
-      />
-    </Page>
+    <ListPage
+      kind={runList}
+      title="Runs"
+      lead="A run is one request that an agent answers. The newest run is first."
+      integration={integration}
+      search={search}
+      onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
+      filters={filters}
+      hasEnd
+      above={(shown) => (
+        <RunHistogram
+          integration={integration}
+          search={shown}
+          onChoose={(times) => void navigate({ search: changedSearch({ ...times, last: '' }), resetScroll: false })}
+        />
+      )}
+    />
   );
+}
+
+/** The agency's agents. */
+function useAgents(integration: string): readonly string[] {
+  const { data: agencies = [] } = useQuery(agenciesQuery);
+  const { data: settings } = useQuery(integrationQuery(integration));
+  return agencies.find(({ agency }) => agency === settings?.agency)?.agents.map(({ name }) => name) ?? [];
 }

@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { formatDuration, formatJsonText } from '../../lib/format.ts';
+import { formatDuration } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
@@ -50,7 +49,7 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
         </section>
       )}
       <section>
-        <h3>Facts</h3>
+        <h3>Details</h3>
         <dl className="definition">
           <dt>Status</dt>
           <dd>
@@ -155,12 +154,12 @@ function Content({ content: { input, output, reasoning, calls } }: { readonly co
         <section className="stack-tight">
           <h3>Calls</h3>
           {calls.map(({ callId, tool, arguments: given }) => (
-            <CodeBlock
-              key={callId}
-              code={`${shorten(tool)} ${formatJsonText(given)}`}
-              label={`call of ${shorten(tool)}`}
-              isRepeated
-            />
+            <div key={callId} className="stack-tight">
+              <code>
+                <bdi>{shorten(tool)}</bdi>
+              </code>
+              <JsonView text={given} label={`call of ${shorten(tool)}`} isRepeated />
+            </div>
           ))}
         </section>
       )}

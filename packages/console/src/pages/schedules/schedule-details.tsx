@@ -1,7 +1,7 @@
 import type { Schedule } from '@runwire/client';
 import { formatJson } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Time } from '../../ui/time.tsx';
 import { isOver } from './schedule-state.tsx';
@@ -47,7 +47,7 @@ export function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
       </section>
       <section className="stack-tight">
         <h2>Request</h2>
-        <CodeBlock code={formatJson(request)} label="request" />
+        <JsonView text={formatJson(request)} label="request" />
       </section>
     </>
   );

@@ -48,7 +48,8 @@ function readTiming(fields: Fields, at: string): Partial<CreateScheduleRequest> 
 function joinRequest({ message, agent, chatId, consumerId, rest }: RequestTexts): ScheduleRequest {
   const others = rest === '' ? {} : parseObject(rest);
   const repeated = OWN_FIELDS.find((field) => field in others);
-  if (repeated !== undefined) throw new InputError(`Leave \`${repeated}\` out of the JSON: it has its own field.`);
+  if (repeated !== undefined)
+    throw new InputError(`Leave \`${repeated}\` out of the JSON: it has its own field.`, 'rest');
   return {
     message,
     ...(agent !== '' && { agent }),
@@ -71,13 +72,13 @@ export function changedSchedule(seen: Schedule, input: CreateScheduleRequest): P
 function parseObject(json: string): Readonly<Record<string, unknown>> {
   const value = parse(json);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InputError('The other fields must be a JSON object, for example {"user_context": "Weekly"}.');
+  throw new InputError('The other fields must be a JSON object, for example {"user_context": "Weekly"}.', 'rest');
 }
 
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new InputError(`The other fields are not valid JSON: ${(error as Error).message}.`);
+    throw new InputError(`The other fields are not valid JSON: ${(error as Error).message}.`, 'rest');
   }
 }

@@ -1,9 +1,9 @@
 import type { Schedule } from '@runwire/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
@@ -56,7 +56,7 @@ export function SchedulesPage() {
     (signal) => api().schedules.list({ apiIntegrationId: integration, limit: PAGE_ROWS }, { signal }),
     { refetchMs: REFRESH_MS },
   );
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreateDialog('createSchedule');
   const create = (
     <May call="createSchedule">
       <button type="button" className="button button-primary" onClick={() => setCreating(true)}>

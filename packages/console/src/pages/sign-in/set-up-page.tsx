@@ -20,11 +20,13 @@ export function SetUpPage() {
   return (
     <AlonePage title="Set up your account" lead="Choose the e-mail and the password with which you will sign in.">
       <Form
+        isGuarded={false}
         submitLabel="Set password and sign in"
         pendingLabel="Signing in…"
         onSubmit={async (fields) => {
           const password = fields.exact('password');
-          if (password !== fields.exact('repeated')) throw new InputError('Both passwords must be the same.');
+          if (password !== fields.exact('repeated'))
+            throw new InputError('Both passwords must be the same.', 'repeated');
           await setUp({ link, email: fields.text('email'), password });
           forgetSetUpSecret();
           forgetPerson();

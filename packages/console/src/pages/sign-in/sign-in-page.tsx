@@ -17,6 +17,7 @@ export function SignInPage() {
         : {})}
     >
       <Form
+        isGuarded={false}
         submitLabel="Sign in"
         pendingLabel="Signing in…"
         onSubmit={async (fields) => {

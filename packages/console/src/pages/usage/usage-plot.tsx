@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { onColours } from '../../app/theme.ts';
 import { formatCompact, formatNumber } from '../../lib/format.ts';
 import { DayValues, dayText } from './day-values.tsx';
 import { drawPlot, type PlotColours } from './draw-plot.ts';
@@ -67,10 +68,9 @@ export function UsagePlot(props: UsagePlotProps) {
       }
     });
     resize.observe(element);
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', draw);
+    const forget = onColours(draw);
     return () => {
-      scheme.removeEventListener('change', draw);
+      forget();
       resize.disconnect();
       plot?.destroy();
     };

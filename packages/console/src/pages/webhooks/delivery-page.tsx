@@ -2,11 +2,11 @@ import type { WebhookDeliveryWithBody } from '@runwire/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { api } from '../../app/api.ts';
-import { formatJsonText, formatNumber } from '../../lib/format.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { formatNumber } from '../../lib/format.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
+import { JsonView } from '../../ui/json-view.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -72,33 +72,33 @@ function DeliveryView({ ids, delivery }: DeliveryViewProps) {
     >
       <div className="stack-wide">
         {error !== null && <ErrorNotice error={error} />}
-        <DeliveryFacts integration={integration} delivery={delivery} />
+        <DeliveryDetails integration={integration} delivery={delivery} />
         <section className="stack-tight">
           <h2>Answer</h2>
           {answer === null || answer === '' ? (
             <p className="muted">{answer === null ? 'There was no answer.' : 'The answer was empty.'}</p>
           ) : (
-            <CodeBlock code={formatJsonText(answer)} copied={answer} label="answer" />
+            <JsonView text={answer} copied={answer} label="answer" />
           )}
         </section>
         <section className="stack-tight">
           <h2>Body</h2>
-          <CodeBlock code={formatJsonText(body)} copied={body} label="body" />
+          <JsonView text={body} copied={body} label="body" />
         </section>
       </div>
     </Page>
   );
 }
 
-interface DeliveryFactsProps {
+interface DeliveryDetailsProps {
   readonly integration: string;
   readonly delivery: WebhookDeliveryWithBody;
 }
 
-function DeliveryFacts({ integration, delivery }: DeliveryFactsProps) {
+function DeliveryDetails({ integration, delivery }: DeliveryDetailsProps) {
   const { eventId, runId, attempts, lastStatus, lastError, nextAttemptAt, createdAt, deliveredAt } = delivery;
   return (
-    <section className="card" aria-label="Facts">
+    <section className="card" aria-label="Details">
       <dl className="definition">
         <dt>Attempts</dt>
         <dd>{formatNumber(attempts)}</dd>

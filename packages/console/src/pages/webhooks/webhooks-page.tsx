@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { wholeList } from '../../app/paged-list.ts';
+import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
@@ -16,7 +17,10 @@ import { endpointsQuery, webhooksKey } from './webhook-queries.ts';
 import './webhooks.css';
 import { May } from '../../ui/may.tsx';
 
-type OpenDialog = 'create' | { readonly endpointId: string; readonly secret: string };
+interface CreatedEndpoint {
+  readonly endpointId: string;
+  readonly secret: string;
+}
 
 const listColumns = (integration: string): readonly Column<WebhookEndpoint>[] => [
   {
@@ -50,10 +54,11 @@ export function WebhooksPage() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const list = wholeList(useQuery(endpointsQuery(integration)));
-  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const [isCreating, setCreating] = useCreateDialog('createWebhook');
+  const [created, setCreated] = useState<CreatedEndpoint | null>(null);
   const create = (
     <May call="createWebhook">
-      <button type="button" className="button button-primary" onClick={() => setDialog('create')}>
+      <button type="button" className="button button-primary" onClick={() => setCreating(true)}>
         Add endpoint
       </button>
     </May>
@@ -79,22 +84,23 @@ export function WebhooksPage() {
           </EmptyState>
         }
       />
-      {dialog === 'create' && (
+      {isCreating && (
         <CreateEndpointDialog
           integration={integration}
-          onClose={() => setDialog(null)}
+          onClose={() => setCreating(false)}
           onCreated={({ endpointId, secret }) => {
-            setDialog({ endpointId, secret });
+            setCreating(false);
+            setCreated({ endpointId, secret });
             void client.invalidateQueries({ queryKey: webhooksKey(integration) });
           }}
         />
       )}
-      {dialog !== null && dialog !== 'create' && (
+      {created !== null && (
         <SecretDialog
-          secret={dialog.secret}
+          secret={created.secret}
           isRotated={false}
           onClose={() => {
-            const params = { integration, endpoint: dialog.endpointId };
+            const params = { integration, endpoint: created.endpointId };
             void navigate({ to: '/integrations/$integration/webhooks/$endpoint', params });
           }}
         />

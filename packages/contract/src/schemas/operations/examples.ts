@@ -231,6 +231,27 @@ export const agency = {
   error: null,
 };
 
+export const agencyDefinition = {
+  agency: 'demo',
+  version: '9f2c41d07be35a86',
+  sharedInstructions: '',
+  agents: [
+    {
+      name: 'Concierge',
+      instructions: 'You answer questions.',
+      tools: [
+        {
+          name: 'clock',
+          description: 'Returns the time.',
+          inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+          server: null,
+        },
+      ],
+      output: null,
+    },
+  ],
+};
+
 export const file = {
   name: 'a.png',
   path: '/app/mnt/users/42/a.png',

@@ -1,6 +1,6 @@
-import { AgencyList } from '../agency.ts';
+import { AgencyDefinition, AgencyList } from '../agency.ts';
 import { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from '../integration.ts';
-import { ref } from '../kit.ts';
+import { ref, text } from '../kit.ts';
 import {
   bodyRefusals,
   integrationParams,
@@ -11,7 +11,7 @@ import {
   refusals,
 } from '../operation.ts';
 import { Type } from '../type.ts';
-import { agency, allowanceSetting, integration, integrationExample, json, page } from './examples.ts';
+import { agency, agencyDefinition, allowanceSetting, integration, integrationExample, json, page } from './examples.ts';
 
 export const createIntegration = operation({
   operationId: 'createIntegration',
@@ -107,6 +107,22 @@ export const listAgencies = operation({
   example: { query: { limit: 50 }, status: 200, answer: page(agency) },
   responses: {
     200: { description: 'A page of agencies.', schema: ref(AgencyList) },
+    ...refusals(400, 401, 500, 503),
+  },
+});
+
+export const getAgencyDefinition = operation({
+  operationId: 'getAgencyDefinition',
+  method: 'GET',
+  path: '/v2/agencies/:agency/definition',
+  summary: 'Read the instructions and tools of the agents of an agency',
+  description: 'Shows the version that new runs use. Keys that are limited to some integrations may not read it.',
+  tags: ['Agencies'],
+  auth: true,
+  params: Type.Object({ agency: text('Identifier of the agency.') }),
+  example: { params: { agency: 'demo' }, status: 200, answer: json(agencyDefinition) },
+  responses: {
+    200: { description: 'The definition.', schema: ref(AgencyDefinition) },
     ...refusals(400, 401, 500, 503),
   },
 });

@@ -20,6 +20,8 @@ const TYPES: Readonly<Record<string, { readonly type: string; readonly isText: b
   '.svg': { type: 'image/svg+xml', isText: true },
   '.md': { type: 'text/plain; charset=utf-8', isText: true },
 };
+/** The build writes `app.js.br` beside `app.js`. In a clone there is none. */
+const BROTLI = '.br';
 const OTHER_TYPE = { type: 'application/octet-stream', isText: false };
 
 /** The build copies the files beside the server's code. */
@@ -37,7 +39,8 @@ export class ConsoleFile {
   readonly #bytes: Buffer;
   readonly #compressed = new Map<Encoding, Promise<Buffer>>();
 
-  constructor(name: string, bytes: Buffer) {
+  /** `brotli`: the same bytes, compressed by the build. */
+  constructor(name: string, bytes: Buffer, brotli?: Buffer) {
     const { type, isText } = TYPES[extname(name)] ?? OTHER_TYPE;
     this.type = type;
     this.isText = isText;
@@ -45,13 +48,14 @@ export class ConsoleFile {
     // Weak, because all encodings have the same.
     this.etag = `W/"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`;
     this.#bytes = bytes;
+    if (brotli !== undefined) this.#compressed.set('br', Promise.resolve(brotli));
   }
 
   get text(): string {
     return this.#bytes.toString();
   }
 
-  /** Compresses the file when an encoding is asked for the first time. */
+  /** Compresses the file when an encoding is asked for the first time, unless the build has done it. */
   async bytes(encoding: Encoding | null): Promise<Buffer> {
     if (encoding === null) return this.#bytes;
     const known = this.#compressed.get(encoding) ?? compress(this.#bytes, encoding, 'kept');
@@ -118,8 +122,9 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, ConsoleFi
     .filter((entry) => entry.isFile())
     .map(async (entry) => {
       const path = join(entry.parentPath, entry.name);
-      const name = relative(folder, path).replaceAll(sep, '/');
-      return [name, new ConsoleFile(name, await readFile(path))] as const;
+      return [relative(folder, path).replaceAll(sep, '/'), await readFile(path)] as const;
     });
-  return new Map(await Promise.all(files));
+  const read = new Map(await Promise.all(files));
+  const served = [...read].filter(([name]) => !name.endsWith(BROTLI));
+  return new Map(served.map(([name, bytes]) => [name, new ConsoleFile(name, bytes, read.get(name + BROTLI))]));
 }

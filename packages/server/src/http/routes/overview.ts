@@ -19,16 +19,17 @@ export interface OverviewRoutesDeps {
 const MAX_ITEMS = 20;
 
 export function overviewRoutes(app: FastifyInstance, deps: OverviewRoutesDeps): void {
-  route(app, operations.getOverview, async (request) => {
-    const { integration, hours } = request.query;
-    const { ownerId, role, integrations } = request.principal;
-    const only =
-      integration === undefined
-        ? (integrations as readonly IntegrationId[] | null)
-        : [(await app.ownership.scope(request, integration)).integrationId];
+  route(app, operations.getOverview, async ({ query, principal }, _reply, scope) => {
+    const { ownerId, role, integrations } = principal;
+    const only = scope === undefined ? (integrations as readonly IntegrationId[] | null) : [scope.integrationId];
     const takeTurn = () => deps.turns.take(ownerId);
     const seesKeys = role === 'manager' && integrations === null;
-    const { agencies, ...found } = await deps.runReads.overview(takeTurn, { ownerId, only, seesKeys, hours });
+    const { agencies, ...found } = await deps.runReads.overview(takeTurn, {
+      ownerId,
+      only,
+      seesKeys,
+      hours: query.hours,
+    });
     return { ...found, ...readAgencies(deps, agencies) };
   });
 }

@@ -1,7 +1,7 @@
 import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
-import { type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
+import { type LoadedAgency, type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
 import { reaches } from '../../domain/account/role-refusals.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
@@ -14,6 +14,22 @@ import { METRICS_TYPE } from '../metrics-listener.ts';
 import { publicPath } from '../public-path.ts';
 import { route } from '../route.ts';
 
+/** What the models of an agency read. */
+export interface ShownDefinition {
+  readonly sharedInstructions: string;
+  readonly agents: readonly {
+    readonly name: string;
+    readonly instructions: string | null;
+    readonly tools: readonly {
+      readonly name: string;
+      readonly description: string;
+      readonly inputSchema: object;
+      readonly server: string | null;
+    }[];
+    readonly output: object | null;
+  }[];
+}
+
 interface McpState {
   readonly server: string;
   readonly state: string;
@@ -21,10 +37,12 @@ interface McpState {
   readonly error: string | null;
   /** In milliseconds since 1970. */
   readonly since: number;
+  readonly lastOutput: string | null;
 }
 
 export interface ServiceRoutesDeps {
   readonly agencies: Agencies;
+  readonly defineAgency: (loaded: LoadedAgency) => ShownDefinition;
   /** The MCP servers of an agency. */
   readonly mcpStates: (agency: string) => readonly McpState[];
   /** Resolves to undefined if the run does not exist. */
@@ -42,7 +60,7 @@ export interface ServiceRoutesDeps {
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, mcpStates, findRun, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
+  const { agencies, defineAgency, mcpStates, findRun, isReady, storeKind, sandbox, metrics, nodes, publicUrl } = deps;
 
   route(app, operations.listAgencies, async ({ principal, query }) => {
     // Agencies have no time of creation. The agency that was loaded last is first.
@@ -53,15 +71,27 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
       const run = await findRun(runId);
       return run?.owner_id === principal.ownerId && reaches(principal, run.integration_id);
     };
+    // What a program writes to stderr can quote runs of other owners.
+    const seesOutput = principal.administrator && principal.role === 'manager';
+    const states = (agency: string) =>
+      mcpStates(agency).map((state) => (seesOutput ? state : { ...state, lastOutput: null }));
     const shown = listed.slice(start, start + limit + 1).map(async (agency, index) => ({
       place: start + index,
       agency: {
-        ...agencyJson(agencies, agency, mcpStates(agency.id)),
+        ...agencyJson(agencies, agency, states(agency.id)),
         process: await agencyProcessJson(agency.loaded?.code ?? null, isOwnRun),
       },
     }));
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
     return pageOfRows(await Promise.all(shown), limit, cursorBy(at), ({ agency }) => agency);
+  });
+
+  route(app, operations.getAgencyDefinition, async ({ params: { agency } }) => {
+    const listed = agencies.find(agency);
+    if (listed === undefined) throw new Refusal('unknown_agency');
+    const { loaded } = listed;
+    const nothing: ShownDefinition = { sharedInstructions: '', agents: [] };
+    return { agency, version: loaded?.version ?? null, ...(loaded === null ? nothing : defineAgency(loaded)) };
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
@@ -129,12 +159,13 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
     loadedAt: loaded === null ? null : iso(loaded.loadedAt),
-    mcp: mcp.map(({ server, state, tools, error: problem, since }) => ({
+    mcp: mcp.map(({ server, state, tools, error: problem, since, lastOutput }) => ({
       server,
       state,
       tools,
       error: problem,
       since: iso(since),
+      lastOutput,
     })),
     error,
   };

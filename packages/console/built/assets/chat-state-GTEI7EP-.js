@@ -1,1 +1,0 @@
-import{J as e}from"./libraries-CgYIfE-G.js";import{Y as t}from"./shared-Dxay0GH_.js";var n=({title:e,aliasChatId:t,chatId:n})=>e?.trim()||t||n,r=e(),i=({status:e,pending:n})=>(0,r.jsx)(t,{status:n.length>0?`waiting`:e});export{n,i as t};

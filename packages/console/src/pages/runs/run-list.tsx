@@ -1,0 +1,133 @@
+import type { RunListItem } from '@runwire/client';
+import { Link } from '@tanstack/react-router';
+import { api } from '../../app/api.ts';
+import { formatCost, formatDuration, formatNumber } from '../../lib/format.ts';
+import { shorten } from '../../lib/shorten.ts';
+import type { Column } from '../../ui/data-table.tsx';
+import { EmptyState, Status } from '../../ui/feedback.tsx';
+import { MemberName } from '../../ui/member-name.tsx';
+import { Nothing } from '../../ui/nothing.tsx';
+import { RowTitle } from '../../ui/row-title.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { ListKind, ListSearch } from '../lists/list-kind.ts';
+import { RunPeek } from './run-peek.tsx';
+import { getDuration, isActive, toStatus } from './run-state.ts';
+import { useTick } from './use-tick.ts';
+
+/** While a run is active its row changes; otherwise new runs appear from time to time. */
+const ACTIVE_REFETCH_MS = 2000;
+const IDLE_REFETCH_MS = 15_000;
+
+/** What the run answers, for people. */
+function getText({ messagePreview, chatDeleted }: RunListItem): string {
+  if (chatDeleted) return 'Deleted chat';
+  return messagePreview || 'Message without text';
+}
+
+const getResult = ({ error, answerPreview }: RunListItem): string => error?.message ?? answerPreview ?? '';
+
+/** The agents that spoke, in their order; at first the agent that the run was started at. */
+const getAgents = ({ agent, agents }: RunListItem): string =>
+  shorten(agents === null || agents.length === 0 ? agent : agents.join(', '));
+
+/** `provider/model` without the provider. */
+const getModels = ({ models }: RunListItem): string =>
+  shorten((models ?? []).map((model) => model.slice(model.indexOf('/') + 1)).join(', '));
+
+function Duration({ run }: { readonly run: RunListItem }) {
+  useTick(isActive(run));
+  return formatDuration(getDuration(run));
+}
+
+function Used({ usage, cost }: RunListItem) {
+  if (usage === null) return <Nothing />;
+  const tokens = formatNumber(usage.total_tokens);
+  return cost === null ? tokens : <span title={`${tokens} tokens`}>{formatCost(cost)}</span>;
+}
+
+const columns = (integration: string): readonly Column<RunListItem>[] => [
+  {
+    title: 'Message',
+    share: 3.2,
+    cell: (run) => (
+      <RowTitle
+        detail={
+          <>
+            <span className="only-narrow">
+              {getAgents(run)} · <MemberName integration={integration} consumerId={run.consumerId} />
+              {getResult(run) !== '' && ' · '}
+            </span>
+            <span title={run.error?.message}>{getResult(run)}</span>
+          </>
+        }
+        isError={run.error !== null}
+      >
+        <Link to="/integrations/$integration/runs/$run" params={{ integration, run: run.runId }}>
+          <bdi>{getText(run)}</bdi>
+          <span className="visually-hidden">, {run.runId}</span>
+        </Link>
+      </RowTitle>
+    ),
+  },
+  {
+    title: 'Status',
+    share: 1.4,
+    cell: (run) => (
+      <span className="row-state">
+        <Status status={toStatus(run)} />
+        <span className="only-narrow small muted">
+          <Time time={run.createdAt} age />
+        </span>
+      </span>
+    ),
+  },
+  {
+    title: 'Agent',
+    share: 1.5,
+    isMinor: true,
+    cell: (run) => (
+      <RowTitle detail={getModels(run)}>
+        <bdi>{getAgents(run)}</bdi>
+      </RowTitle>
+    ),
+  },
+  {
+    title: 'Member',
+    share: 1.4,
+    isMinor: true,
+    cell: ({ consumerId }) => <MemberName integration={integration} consumerId={consumerId} />,
+  },
+  { title: 'Started', share: 1.4, isMinor: true, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => <Duration run={run} /> },
+  { title: 'Used', isNumber: true, isMinor: true, cell: Used },
+];
+
+/** The filters as the API takes them. */
+const getFilters = ({ status, agent, member, chat, q, from, to }: ListSearch) => ({
+  ...(status !== undefined && { status: status as RunListItem['status'] }),
+  ...(agent !== undefined && { agent }),
+  ...(member !== undefined && { consumerId: member }),
+  ...(chat !== undefined && { chatId: chat }),
+  ...(q !== undefined && { q }),
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});
+
+/** Runs, newest first. */
+export const runList: ListKind<RunListItem> = {
+  what: 'runs',
+  read: (apiIntegrationId, search, signal) =>
+    api().runs.list({ apiIntegrationId, texts: false, limit: 100, ...getFilters(search) }, { signal }),
+  refetchMs: (runs) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS),
+  columns,
+  rowKey: ({ runId }) => runId,
+  Peek: RunPeek,
+  none: (integration) => (
+    <EmptyState title="No runs yet">
+      <p>Send a message in the playground, or from your backend.</p>
+      <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
+        Open the playground
+      </Link>
+    </EmptyState>
+  ),
+};

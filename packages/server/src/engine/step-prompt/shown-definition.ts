@@ -1,0 +1,33 @@
+import type { LoadedAgency } from '../../agencies/loaded-agency.ts';
+import type { McpServer } from '../../agent/mcp-port.ts';
+import type { ModelTool } from '../../agent/ports.ts';
+import { ownTools } from '../prepared-agency.ts';
+
+/** The tools that servers of the agency have now. */
+type ListMcpTools = (
+  agency: string,
+  servers: readonly McpServer[],
+) => readonly (ModelTool & { readonly server: string })[];
+
+/** What the models of the agency read, for people. The agency's code is not run. */
+export function shownDefinition(
+  { id, agents }: LoadedAgency,
+  commandTools: readonly ModelTool[],
+  listMcpTools: ListMcpTools,
+) {
+  const all = [...agents.values()];
+  return {
+    sharedInstructions: all[0]?.instructionTexts.shared ?? '',
+    agents: all.map((agent) => ({
+      name: agent.name,
+      instructions: agent.instructionTexts.own,
+      tools: [
+        ...ownTools(agent, commandTools).map((tool) => ({ ...toShown(tool), server: null })),
+        ...listMcpTools(id, agent.mcp).map((tool) => ({ ...toShown(tool), server: tool.server })),
+      ],
+      output: agent.output?.jsonSchema ?? null,
+    })),
+  };
+}
+
+const toShown = ({ name, description, inputSchema }: ModelTool) => ({ name, description, inputSchema });
