@@ -145,16 +145,14 @@ export class Run implements AsyncIterable<RunEvent> {
     const [transport, place, signal, answering] = [this.#transport, this.#place, this.#signal, this.#answering];
     const apiIntegrationId = await transport.integration(place.apiIntegrationId);
     place.apiIntegrationId = apiIntegrationId;
-    const isRerun = request !== null && 'runId' in request;
-    // Its questions are answered in its chat.
-    const first = request === null || isRerun ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
-    const originalId = isRerun ? request.runId : null;
+    const original = request !== null && 'runId' in request ? request.runId : null;
+    // Questions of a rerun are answered in its chat.
+    const first =
+      request === null || 'runId' in request ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
     // The path names the run and the integration.
-    const ids = { runId: undefined, apiIntegrationId: undefined };
-    let body = request && JSON.stringify(first ?? { ...request, ...ids });
+    let body = request && JSON.stringify(first ?? { ...request, runId: undefined, apiIntegrationId: undefined });
     for (let turn = 2; ; turn += 1) {
-      for await (const frame of readRun({ transport, place, body, rerunOf: originalId, signal, onAdmitted }))
-        this.#take(frame);
+      for await (const frame of readRun({ transport, place, body, original, signal, onAdmitted })) this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();

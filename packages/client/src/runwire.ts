@@ -35,22 +35,22 @@ export class Runwire {
 
   /** Starts a run immediately. It runs once, however often connections break. */
   run(request: RunRequest, options: RunOptions = {}): Run {
-    const usageRequestId = toRequestId(request);
-    const place = {
-      ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
-      ...{ runId: null, chatId: request.chatId ?? null, lastEventId: 0 },
-    };
-    return new Run(this.#transport, place, { ...request, usageRequestId }, options);
+    return this.#start(request, options);
   }
 
   /** Runs a run again, also from one of its steps on. The rerun is read like any run. */
   rerun(request: RunAgainRequest, options: ReadOptions = {}): Run {
-    const usageRequestId = toRequestId(request);
+    return this.#start(request, options);
+  }
+
+  #start(request: RunRequest | RunAgainRequest, options: RunOptions): Run {
+    // The server ignores a blank id, so a run with it could not be found again.
+    const usageRequestId = request.usageRequestId?.trim() ? request.usageRequestId : newId();
     const place = {
       ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
-      ...{ runId: null, chatId: null, lastEventId: 0 },
+      ...{ runId: null, chatId: (request as RunRequest).chatId ?? null, lastEventId: 0 },
     };
-    return new Run(this.#transport, place, { ...request, usageRequestId }, options);
+    return new Run(this.#transport, place, { ...request, usageRequestId } as typeof request, options);
   }
 
   /** Reads a run that was started before, from its start, during the run or after it. */
@@ -63,10 +63,6 @@ export class Runwire {
     return upload(this.#transport, file, options);
   }
 }
-
-/** The server ignores a blank id, so a run with it could not be found again. */
-const toRequestId = ({ usageRequestId }: { readonly usageRequestId?: string | null | undefined }) =>
-  usageRequestId?.trim() ? usageRequestId : newId();
 
 /** 144 random bits. Pages without https have no `randomUUID`. */
 const newId = () => btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
