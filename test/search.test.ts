@@ -134,7 +134,7 @@ function tests(store: StoreName, searchMs: number): void {
     const held = await rig.hold({ apiIntegrationId: here.integration, chatId: 'c1', message: 'A new stoat.', history });
     const isWaiting = async () =>
       (await ask(`select 1 from search_waiting where run_id = '${held.runId}'`)).length === 1;
-    // The loop moves on when another run has ended. On PostgreSQL it stays 15 s behind.
+    // The loop moves on when another run has ended. On PostgreSQL it adds what is 15 s old.
     await here.run('Another stoat.', 'Yes.');
     if (searchMs <= 1000 && store === 'sqlite') await eventually('the loop has passed the run', isWaiting);
     await held.finish('Yes.');
