@@ -178,7 +178,7 @@ test('a killed server is reported to the model, and the next call has a new one'
 test('the progress of a server is in the stream of the run', async () => {
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   const held = await rig.hold();
-  assert.deepEqual(await rig.outputs(held, ['one_progress', { times: 3, everyMs: 200 }]), ['done']);
+  assert.deepEqual(await rig.outputs(held, ['one_progress', { times: 3, everyMs: 500 }]), ['done']);
   const texts = held.reader.frames
     .filter(({ data }) => data.includes('"tool_progress"'))
     .map(({ data }) => JSON.parse(data).data.item.raw_item)

@@ -124,6 +124,23 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual(await here.find('runs', 'zebra giraffe'), [held.runId]);
   });
 
+  test('finds the imported turns of a run that was active when the loop looked', async (t) => {
+    cites(t, 'contract-26-search');
+    const here = await place();
+    const history = [
+      { role: 'user', content: 'An old ocelot.' },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const held = await rig.hold({ apiIntegrationId: here.integration, chatId: 'c1', message: 'A new stoat.', history });
+    const isWaiting = async () =>
+      (await ask(`select 1 from search_waiting where run_id = '${held.runId}'`)).length === 1;
+    // The loop moves on when another run has ended. On PostgreSQL it adds what is 15 s old.
+    await here.run('Another stoat.', 'Yes.');
+    if (searchMs <= 1000 && store === 'sqlite') await eventually('the loop has passed the run', isWaiting);
+    await held.finish('Yes.');
+    assert.deepEqual(await here.find('chats', 'stoat ocel'), ['c1']);
+  });
+
   test('finds chats by words in any of their turns, forks and imported turns included', async (t) => {
     cites(t, 'contract-26-search', 'contract-26-search-deleted');
     const here = await place();

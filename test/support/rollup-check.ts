@@ -1,6 +1,6 @@
 /* Adds up the runs in another way than the server does, and compares the rollups with them. */
 
-import { toBucket } from '../../packages/server/src/domain/run/measures.ts';
+import { parseMeasures, toBucket } from '../../packages/server/src/domain/run/measures.ts';
 
 type Row = Record<string, unknown>;
 
@@ -80,7 +80,7 @@ export async function differingRollups(ask: (text: string) => Promise<Row[]>) {
   return { rows: fromRuns.size, differing: fromRuns.differing(fromRollups) };
 }
 
-const readMeasures = (row: Row) => Object.entries(JSON.parse(String(row.measures_json)) as Record<string, number>);
+const readMeasures = (row: Row) => Object.entries(parseMeasures(String(row.measures_json)));
 
 /** What a run's measures count besides its cost. */
 function countedMeasures(run: Row): string[] {

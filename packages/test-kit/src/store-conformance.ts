@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newIntegrationId } from '@runwire/server/src/domain/ids.ts';
+import { parseMeasures } from '@runwire/server/src/domain/run/measures.ts';
 import { insertMember } from '@runwire/server/src/store/queries/accounts.ts';
 import { growChat, insertChat, insertMessage } from '@runwire/server/src/store/queries/admission.ts';
 import { raiseUsageDay } from '@runwire/server/src/store/queries/allowance.ts';
@@ -310,7 +311,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
       db.selectFrom('usage_hours').select(['runs', 'charged_tokens', 'measures_json']),
     );
     assert.deepEqual(
-      rows.map((row) => [row.runs, row.charged_tokens, JSON.parse(row.measures_json)]),
+      rows.map((row) => [row.runs, row.charged_tokens, parseMeasures(row.measures_json)]),
       [[20, 100, { d1: 20 }]],
     );
   });

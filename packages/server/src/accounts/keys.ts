@@ -1,3 +1,4 @@
+import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { KeyInput } from '../domain/account/account-inputs.ts';
 import type { Principal } from '../domain/account/principal.ts';
@@ -141,8 +142,17 @@ export interface KeysDeps {
 const onlyCreator = (principal: Principal): string | null =>
   principal.role === 'manager' ? null : (keyCreator(principal).id ?? '');
 
+interface ShownKey {
+  readonly at: { readonly createdAt: number; readonly id: string };
+  readonly json: ReturnType<typeof keyJson> | typeof OPAQUE_KEY;
+}
+
+const KNOWN_SUFFIXES = 10_000;
+
 export class Keys {
   readonly #deps: KeysDeps;
+  /** By the keys' ids. */
+  readonly #suffixes = new LruCache<string, string>(KNOWN_SUFFIXES);
 
   constructor(deps: KeysDeps) {
     this.#deps = deps;
@@ -177,7 +187,9 @@ export class Keys {
     const page = { before: decodeCursor(query.cursor), limit: limit + 1 };
     const rows = await store.reads.query(listKeys(principal.ownerId, creatorId, page));
     const opaque = hasOpaqueKey && principal.administrator && creatorId === null && query.cursor === undefined;
-    const shown = await Promise.all(rows.map((row) => this.#show(signing, row)));
+    const shown: ShownKey[] = [];
+    // One after the other: signatures that are ready together would hold the event loop.
+    for (const row of rows) shown.push(await this.#show(signing, row));
     return pageOfRows(
       opaque ? [{ at: NEWEST, json: OPAQUE_KEY }, ...shown] : shown,
       limit,
@@ -186,11 +198,15 @@ export class Keys {
     );
   }
 
-  /** The key is made again for its last characters, because the store does not have it. */
-  async #show(signing: KeySigning, row: KeyRow) {
-    const { owner_id: ownerId, key_id: keyId, created_at: createdAt } = row;
-    const apiKey = await signing.sign({ ownerId, keyId }, createdAt, row.expires_at);
-    return { at: { createdAt, id: keyId }, json: keyJson(row, getSuffix(apiKey)) };
+  async #show(signing: KeySigning, row: KeyRow): Promise<ShownKey> {
+    const { key_id: keyId, created_at: createdAt } = row;
+    let suffix = this.#suffixes.get(keyId);
+    if (suffix === undefined) {
+      // The store does not have the key: it is signed again.
+      suffix = getSuffix(await signing.sign({ ownerId: row.owner_id, keyId }, createdAt, row.expires_at));
+      this.#suffixes.set(keyId, suffix);
+    }
+    return { at: { createdAt, id: keyId }, json: keyJson(row, suffix) };
   }
 
   /** Revoked keys stay listed. The last key that may do everything cannot be revoked: its owner would be locked out. */

@@ -13,6 +13,6 @@ test('refuses to register an operation with an integration that is not checked',
   for (const fault of [inQuery, inReference, inBody])
     assert.throws(
       () => route(fastify(), fault, async () => ''),
-      new RegExp(`^Error: ${fault.operationId} takes \`apiIntegrationId\` from the query or from two parts`),
+      new RegExp(`^Error: ${fault.operationId} must name its integration once`),
     );
 });

@@ -1,6 +1,13 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import { addUsage, NO_USAGE, totalTokens, type Usage } from '../domain/model/usage.ts';
-import { addMeasures, costOfModel, countMeasures, type Measures, measureRun } from '../domain/run/measures.ts';
+import {
+  addMeasures,
+  costOfModel,
+  countMeasures,
+  type Measures,
+  measureRun,
+  parseMeasures,
+} from '../domain/run/measures.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { PageStart } from '../store/queries/page.ts';
 import type { SumRow } from '../store/queries/rollup-sums.ts';
@@ -93,7 +100,7 @@ export class UsageGroups {
     const runs = sign * Number(row.runs);
     const usage = toUsage(row);
     const measures: Measures = {};
-    for (const some of JSON.parse(`[${row.measures}]`) as Measures[]) addMeasures(measures, some, sign);
+    addMeasures(measures, parseMeasures(row.measures), sign);
     this.#add(row, row.model, {
       runs,
       ended: runs,

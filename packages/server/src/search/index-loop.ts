@@ -156,11 +156,7 @@ async function addNew(adding: Adding): Promise<boolean> {
   const settled = await settledPosition(kind, tx);
   const { ended, waiting, late } = await findNew(tx, state.position);
   if (late.length > 0) await tx.run(waitForRuns, { turns: toTurns(late) });
-  const handled = await addTurns(adding, ended);
-  // A request can bring its chat's first turns.
-  const keys = toKeys(ended.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
-  for (const { chat_key: chatKey } of await tx.all(importedChats, { keys }))
-    await tx.run(waitForChat, { chatKey, dueAt: 0 });
+  const handled = await addRuns(adding, ended);
   const isWhole = handled === ended.length && handled < TURNS;
   const last = isWhole ? settled : (ended[handled - 1]?.run_id ?? '');
   const position = last < settled ? last : settled;
@@ -175,7 +171,7 @@ async function addNew(adding: Adding): Promise<boolean> {
 async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promise<boolean> {
   const { tx } = adding;
   const runs = waiting.filter((row): row is Turn => row.run_id !== '');
-  const handled = await addTurns(adding, runs);
+  const handled = await addRuns(adding, runs);
   if (handled > 0) await tx.run(endWaiting, { turns: toTurns(runs.slice(0, handled)) });
   let isWhole = handled === runs.length && waiting.length < TURNS;
   for (const { chat_key: chatKey } of waiting.filter((row) => row.run_id === '')) {
@@ -195,6 +191,17 @@ async function walkOn(adding: Adding): Promise<boolean> {
   const last = chats.at(-1) ?? null;
   if (await addChats(adding, chats)) await tx.run(moveSearchRest, { rest: last });
   return last === null;
+}
+
+/** Adds runs' turns, see `addTurns`. A request can bring its chat's first turns: then the whole chat waits. */
+async function addRuns(adding: Adding, runs: readonly Turn[]): Promise<number> {
+  const { tx } = adding;
+  const handled = await addTurns(adding, runs);
+  if (handled === 0) return 0;
+  const keys = toKeys(runs.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
+  for (const { chat_key: chatKey } of await tx.all(importedChats, { keys }))
+    await tx.run(waitForChat, { chatKey, dueAt: 0 });
+  return handled;
 }
 
 /** Adds these chats' turns. Resolves to false if some are left. */

@@ -71,13 +71,19 @@ export function addMeasures(to: Measures, more: Measures, sign: 1 | -1 = 1): voi
   for (const name in more) to[name] = (to[name] ?? 0) + sign * (more[name] ?? 0);
 }
 
+/** Reads stored measures: several objects with commas between them are their sum. */
+export function parseMeasures(json: string): Measures {
+  const sums: Measures = {};
+  for (const measures of JSON.parse(`[${json}]`) as Measures[]) addMeasures(sums, measures);
+  return sums;
+}
+
 /**
- * Adds measures as JSON. Several objects with commas between them are their sum. It changes the text of `sums`, which has about
+ * Adds measures as JSON. It changes the text of `sums`, which has about
  * 40 names, because to parse and write it costs 7 kB of memory for each run.
  */
 export function addMeasuresJson(sums: string, more: string): string {
-  const added: Measures = {};
-  for (const measures of JSON.parse(`[${more}]`) as Measures[]) addMeasures(added, measures);
+  const added = parseMeasures(more);
   let text = sums;
   for (const name in added) text = addToText(text, name, added[name] ?? 0);
   return text;
