@@ -35,7 +35,7 @@ export function Reruns({ run }: { readonly run: RunRecord }) {
         ))}
       </ul>
       {data.nextCursor !== null && (
-        <Link to="/integrations/$integration/runs" params={{ integration }} search={{ rerunOf: runId }}>
+        <Link to="/integrations/$integration/runs" params={{ integration }} search={{ original: runId }}>
           All reruns
         </Link>
       )}

@@ -117,12 +117,12 @@ const makeColumns = (integration: string, RowLink: ComponentType<RunLinkProps>):
 ];
 
 /** The filters as the API takes them. */
-const getFilters = ({ status, agent, member, chat, rerunOf, q, from, to }: ListSearch) => ({
+const getFilters = ({ status, agent, member, chat, original, q, from, to }: ListSearch) => ({
   ...(status !== undefined && { status: status as RunListItem['status'] }),
   ...(agent !== undefined && { agent }),
   ...(member !== undefined && { consumerId: member }),
   ...(chat !== undefined && { chatId: chat }),
-  ...(rerunOf !== undefined && { rerunOf }),
+  ...(original !== undefined && { rerunOf: original }),
   ...(q !== undefined && { q }),
   ...(from !== undefined && { from }),
   ...(to !== undefined && { to }),

@@ -21,7 +21,7 @@ export function RunsPage() {
     { name: 'agent', detail: 'agent of the request', values: useAgents(integration) },
     memberFilter(integration),
     { name: 'chat', detail: 'id of the chat' },
-    { name: 'rerunOf', detail: 'id of the original run' },
+    { name: 'original', detail: 'id of a run with reruns' },
   ];
   const { compare } = search;
   const kind = useMemo(() => (compare === undefined ? runList : comparedRunList(compare)), [compare]);
