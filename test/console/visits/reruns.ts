@@ -49,6 +49,8 @@ const REFUSED: readonly { readonly code: ErrorCode; readonly sentence: string }[
     sentence: 'The server keeps no copy of `plan.pdf`, an attachment of the run; send the message again instead.',
   },
 ];
+/** For how long the client repeats a request. */
+const GIVE_UP_MS = 120_000;
 /** That of reruns: runs fail with the second code too, without a status. */
 const STATUS: Readonly<Record<string, number>> = { attachment_unavailable: 400 };
 
@@ -58,10 +60,17 @@ export const rerunVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, seed } = visit;
       await openRun(visit, seed.runs.tool);
-      await steps(page).getByRole('button', { name: /^Model/ }).last().click();
+      await steps(page)
+        .getByRole('button', { name: /^Model/ })
+        .last()
+        .click();
       await page.getByRole('tab', { name: 'Step 3' }).waitFor();
       // Nothing is left to do after the last step.
-      expectEqual('buttons of the last step', await page.getByRole('button', { name: 'Run again from here' }).count(), 0);
+      expectEqual(
+        'buttons of the last step',
+        await page.getByRole('button', { name: 'Run again from here' }).count(),
+        0,
+      );
       await steps(page)
         .getByRole('button', { name: /find_order/ })
         .click();
@@ -129,10 +138,10 @@ export const rerunVisits: readonly ConsoleVisit[] = [
     name: 'compare-runs',
     async run(visit) {
       const { page, integration, seed } = visit;
-      const id = await rerun(visit, seed.runs.tool, { message: 'tool find_order {"order":"B-7"}' });
+      const id = await rerun(visit, seed.runs.tool, { message: 'tool find_order {"order":"second"}' });
       await openComparison(visit, seed.runs.tool, id);
       await page.getByRole('region', { name: 'Rerun' }).getByText('completed', { exact: true }).waitFor();
-      await until('marked words', async () => (await marked(page, 'insertion')).includes('B-7'));
+      await until('marked words', async () => (await marked(page, 'insertion')).includes('second'));
       expectEqual('words that only the original has', (await marked(page, 'deletion')).includes('A-1001'), true);
       const { usage } = await getRun(visit, id);
       await page
@@ -207,8 +216,14 @@ export const rerunVisits: readonly ConsoleVisit[] = [
         await page.route('**/rerun', (route) =>
           route.fulfill({ status, json: { error: sentence, code }, headers: { 'X-Agent-Run-Admitted': 'false' } }),
         );
-        await visit.expectRefusal(status, async () => {
+        // The client repeats a request that can succeed soon, and looks for a run of its own before it sends it again.
+        const isRepeated = errors[code].retryable;
+        if (isRepeated) await page.clock.install();
+        await visit.expectRefusal(isRepeated ? [status, 404] : status, async () => {
+          const refused = page.waitForResponse('**/rerun');
           await send();
+          await refused;
+          if (isRepeated) await page.clock.fastForward(GIVE_UP_MS);
           await alert(page, sentence.replaceAll('`', ''));
         });
         await page.unrouteAll({ behavior: 'wait' });
@@ -236,7 +251,7 @@ export const rerunVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       const { page, api, integration, seed } = visit;
       const chatId = visit.unique('deleted').replaceAll(' ', '-');
-      const ids = { apiIntegrationId: integration, chatId, consumerId: seed.members[0] };
+      const ids = { apiIntegrationId: integration, chatId, consumerId: seed.members[0], usageRequestId: chatId };
       const reader = await api.complete({ ...ids, message: 'Where is my order?' });
       await reader.over;
       await openRun(visit, String(reader.headers['x-run-id']));

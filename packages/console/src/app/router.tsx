@@ -104,7 +104,19 @@ const chat = createRoute({
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs',
-  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'original', 'q', 'last', 'from', 'to', 'peek', 'compare'),
+  validateSearch: searchFields(
+    'status',
+    'agent',
+    'member',
+    'chat',
+    'original',
+    'q',
+    'last',
+    'from',
+    'to',
+    'peek',
+    'compare',
+  ),
   component: lazyPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 });
 

@@ -81,7 +81,7 @@ function ComparedRuns({ compared, onlyDifferences, onOnly }: ComparedRunsProps) 
   const [left, right] = runs;
   const names = toNames(runs);
   const sides = useMemo(() => {
-    const toSteps = (side: 'left' | 'right') => steps.flatMap((pair): readonly Step[] => pair[side] ?? []);
+    const toSteps = (side: 'left' | 'right') => steps.flatMap((pair) => pair[side] ?? []);
     const toSide = (run: RunRecord, name: string, own: readonly Step[]) => ({
       run,
       name,
@@ -122,7 +122,10 @@ function ComparedRuns({ compared, onlyDifferences, onOnly }: ComparedRunsProps) 
 }
 
 /** The messages that the runs answer. */
-function Messages({ runs: [left, right], names }: Pick<Comparison, 'runs'> & { readonly names: readonly [string, string] }) {
+function Messages({
+  runs: [left, right],
+  names,
+}: Pick<Comparison, 'runs'> & { readonly names: readonly [string, string] }) {
   const [one, other] = [useQuery(inputQuery(left)), useQuery(inputQuery(right))];
   if (one.isPending || other.isPending) return <p className="muted">Loading the messages…</p>;
   const failed = [one, other].find(({ error }) => error !== null);

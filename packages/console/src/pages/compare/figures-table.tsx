@@ -72,7 +72,9 @@ export function FiguresTable({ compared, names }: FiguresTableProps) {
                   {value === null ? <Nothing /> : format(value)}
                 </td>
               ))}
-              <td className="end">{left === null || right === null ? <Nothing /> : toDifference(right - left, format)}</td>
+              <td className="end">
+                {left === null || right === null ? <Nothing /> : toDifference(right - left, format)}
+              </td>
             </tr>
           ))}
         </tbody>

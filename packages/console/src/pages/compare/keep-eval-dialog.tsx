@@ -12,8 +12,8 @@ export function KeepEvalDialog({ run: { runId, apiIntegrationId }, onClose }: Ke
   return (
     <InfoDialog title="Keep as an eval" onClose={onClose}>
       <p>
-        This command adds the run to the evals of its agency: its message, the history of its chat and the outcomes of its
-        tools. The file contains what people wrote.
+        This command adds the run to the evals of its agency: its message, the history of its chat and the outcomes of
+        its tools. The file contains what people wrote.
       </p>
       <CodeBlock
         code={`runwire evals record ${runId} --integration ${apiIntegrationId}`}

@@ -88,7 +88,11 @@ function PairCell({ step, side: { name, run } }: { readonly step: Step | null; r
   );
 }
 
-function PairTexts({ steps, sides, texts }: Pick<StepPairProps, 'sides' | 'texts'> & { readonly steps: readonly (Step | null)[] }) {
+function PairTexts({
+  steps,
+  sides,
+  texts,
+}: Pick<StepPairProps, 'sides' | 'texts'> & { readonly steps: readonly (Step | null)[] }) {
   const [left, right] = texts;
   if (left === undefined && right === undefined) return <p className="muted">The events of the step are not known.</p>;
   const shown = PARTS.filter(({ part }) => (left?.[part] ?? right?.[part] ?? null) !== null);

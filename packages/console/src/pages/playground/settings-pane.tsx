@@ -66,11 +66,7 @@ export function SettingsPane(props: SettingsPaneProps) {
             hint="Each message is sent to both agents, in two chats."
             onChange={(value) => props.onCompare(value === '' ? undefined : value)}
           />
-          <ContextField
-            text={context}
-            variables={listVariables(instructions)}
-            onChange={props.onContext}
-          />
+          <ContextField text={context} variables={listVariables(instructions)} onChange={props.onContext} />
           <section className="stack-tight" aria-label="Instructions">
             <h2>Instructions</h2>
             {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}

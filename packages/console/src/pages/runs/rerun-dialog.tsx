@@ -59,7 +59,7 @@ export function RerunDialog({ run, afterStep, onClose }: RerunDialogProps) {
     onClose();
   };
   return (
-    <Dialog title={afterStep === 0 ? 'Run again' : `Run again from step ${afterStep}`} onClose={onClose}>
+    <Dialog title={afterStep === 0 ? 'Run again' : `Run again from step ${afterStep}`} isWide onClose={onClose}>
       {afterStep === 0 && input.isLoading ? (
         <Loading what="the message" />
       ) : (
@@ -69,19 +69,7 @@ export function RerunDialog({ run, afterStep, onClose }: RerunDialogProps) {
             The rerun happens in a copy of the chat. The chat itself stays as it is, and no member is charged.
           </p>
           {afterStep === 0 && <TextAreaField label="Message" name="message" rows={3} defaultValue={message} />}
-          <AgentFields run={run} />
-          <TextField
-            label="Model"
-            name="model"
-            isCode
-            maxLength={200}
-            spellCheck={false}
-            hint={
-              <>
-                For the first agent and agents that name no model, as <code>provider/model</code>. Empty: as in any run.
-              </>
-            }
-          />
+          <ChangeFields run={run} />
           <TextAreaField
             label="user_context"
             name="user_context"
@@ -89,16 +77,19 @@ export function RerunDialog({ run, afterStep, onClose }: RerunDialogProps) {
             rows={2}
             hint="JSON for tools and instructions. That of the run is not stored."
           />
-          <ToolsField />
-          <CheckField label="Keep the chat" name="keep" hint="Otherwise it is not listed, and deleted after some days." />
+          <CheckField
+            label="Keep the chat"
+            name="keep"
+            hint="Otherwise it is not listed, and deleted after some days."
+          />
         </Form>
       )}
     </Dialog>
   );
 }
 
-/** Another agency or agent, and other instructions, which can begin with those of the agent. */
-function AgentFields({ run }: Pick<RerunDialogProps, 'run'>) {
+/** What is changed: model, tools, agency, agent, and instructions, which can begin with those of the agent. */
+function ChangeFields({ run }: Pick<RerunDialogProps, 'run'>) {
   const { data: settings } = useQuery(integrationQuery(run.apiIntegrationId));
   const { data: agencies = [] } = useQuery(agenciesQuery);
   const [agencyId, setAgency] = useState('');
@@ -110,31 +101,46 @@ function AgentFields({ run }: Pick<RerunDialogProps, 'run'>) {
   const instructions = definition === undefined || defined === undefined ? '' : joinInstructions(definition, defined);
   return (
     <>
-      <SelectField
-        label="Agency"
-        name="agency"
-        choices={[
-          { value: '', label: 'As in the run' },
-          ...agencies
-            .filter(({ version }) => version !== null)
-            .map(({ agency: value, name }) => ({ value, label: name === null ? value : `${name} (${value})` })),
-        ]}
-        value={agencyId}
-        onChange={(value) => {
-          setAgency(value);
-          setAgent('');
-        }}
-      />
-      <SelectField
-        label="Agent"
-        name="agent"
-        choices={[
-          { value: '', label: `As in the run (${run.agent})` },
-          ...(agency?.entryPoints ?? []).map((value) => ({ value, label: value })),
-        ]}
-        value={agent}
-        onChange={setAgent}
-      />
+      <div className="grid">
+        <TextField
+          label="Model"
+          name="model"
+          isCode
+          maxLength={200}
+          spellCheck={false}
+          hint={
+            <>
+              For the first agent and agents that name no model, as <code>provider/model</code>. Empty: as in any run.
+            </>
+          }
+        />
+        <ToolsField />
+        <SelectField
+          label="Agency"
+          name="agency"
+          choices={[
+            { value: '', label: 'As in the run' },
+            ...agencies
+              .filter(({ version }) => version !== null)
+              .map(({ agency: value, name }) => ({ value, label: name === null ? value : `${name} (${value})` })),
+          ]}
+          value={agencyId}
+          onChange={(value) => {
+            setAgency(value);
+            setAgent('');
+          }}
+        />
+        <SelectField
+          label="Agent"
+          name="agent"
+          choices={[
+            { value: '', label: `As in the run (${run.agent})` },
+            ...(agency?.entryPoints ?? []).map((value) => ({ value, label: value })),
+          ]}
+          value={agent}
+          onChange={setAgent}
+        />
+      </div>
       <TextAreaField
         key={filledIn}
         label="Instructions"

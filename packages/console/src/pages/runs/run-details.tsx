@@ -69,6 +69,20 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           <dd className="row">
             <code>{run.runId}</code> <CopyButton text={run.runId} label="Copy run id" />
           </dd>
+          {rerunOf !== null && (
+            <>
+              <dt>Rerun of</dt>
+              <dd>
+                <Link
+                  to="/integrations/$integration/runs/$run"
+                  params={{ integration, run: rerunOf.runId }}
+                  search={rerunOf.afterStep === 0 ? {} : { step: String(rerunOf.afterStep) }}
+                >
+                  {rerunOf.afterStep === 0 ? 'the original run' : `step ${rerunOf.afterStep} of the original run`}
+                </Link>
+              </dd>
+            </>
+          )}
           <dt>Chat</dt>
           <dd>
             {run.chatDeleted ? (
@@ -114,20 +128,6 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           <dd>{run.agencyVersion === null ? 'not known' : <code>{run.agencyVersion}</code>}</dd>
           <dt>Usage request id</dt>
           <dd>{run.usageRequestId === null ? <Nothing /> : <bdi>{shorten(run.usageRequestId)}</bdi>}</dd>
-          {rerunOf !== null && (
-            <>
-              <dt>Rerun of</dt>
-              <dd>
-                <Link
-                  to="/integrations/$integration/runs/$run"
-                  params={{ integration, run: rerunOf.runId }}
-                  search={rerunOf.afterStep === 0 ? {} : { step: String(rerunOf.afterStep) }}
-                >
-                  {rerunOf.afterStep === 0 ? 'the original run' : `step ${rerunOf.afterStep} of the original run`}
-                </Link>
-              </dd>
-            </>
-          )}
           {continuedBy !== null && (
             <>
               <dt>Continued by</dt>

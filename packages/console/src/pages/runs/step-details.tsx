@@ -1,8 +1,8 @@
+import type { RunRecord } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatDuration } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
-import type { RunRecord } from '@runwire/client';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
