@@ -48,14 +48,14 @@ function toFigures({ runs: [left, right], usage }: Comparison): readonly Figure[
 export function FiguresTable({ compared, names }: FiguresTableProps) {
   return (
     <div className="table-frame">
-      <table className="table">
+      <table className="table figures">
         <caption className="visually-hidden">Tokens, cost and time</caption>
         <thead>
           <tr>
             <th scope="col">
               <span className="visually-hidden">Figure</span>
             </th>
-            {[...names, 'Difference'].map((name) => (
+            {[...names, 'Change'].map((name) => (
               <th key={name} scope="col" className="end">
                 {name}
               </th>
