@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { IntegrationId, OwnerId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { isOpen } from './question-list.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { isOpen } from './question-list.ts';
 import { raw } from './raw.ts';
 
 const anyRow = (table: string, condition = sql``) =>
