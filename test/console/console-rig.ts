@@ -21,8 +21,6 @@ export interface ConsoleRigOptions {
   readonly agencies?: Files;
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
-  /** Further arguments of the browser. */
-  readonly browserArguments?: readonly string[];
 }
 
 export interface PageOptions {
@@ -83,7 +81,7 @@ export class ConsoleRig implements AsyncDisposable {
 
   /** Starts everything but the server; `startServer` starts it. */
   static async open(options: ConsoleRigOptions = {}): Promise<ConsoleRig> {
-    const { store, consoleFolder, prefix, agencies: files = SEED_AGENCIES, env = {}, limits, browserArguments = [] } = options;
+    const { store, consoleFolder, prefix, agencies: files = SEED_AGENCIES, env = {}, limits } = options;
     await using building = new AsyncDisposableStack();
     // The port is chosen here, so that the server is found at the same address after a restart.
     const port = await freePort();
@@ -103,7 +101,7 @@ export class ConsoleRig implements AsyncDisposable {
         ...env,
       },
     };
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...browserArguments] });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     building.defer(() => browser.close());
     return new ConsoleRig({ rig, browser, agencies, baseUrl, settings }, building.move());
   }

@@ -32,9 +32,7 @@ export function RunCard({ name, run }: RunCardProps) {
         <p className="small muted">It has the steps up to {rerunOf.afterStep} from its original run.</p>
       )}
       {error !== null && <RunError error={error} />}
-      <div className="row">
-        {!isActive(run) && <RerunButton run={run} afterStep={0} />}
-      </div>
+      <div className="row">{!isActive(run) && <RerunButton run={run} afterStep={0} />}</div>
     </section>
   );
 }
