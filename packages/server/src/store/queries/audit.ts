@@ -78,10 +78,10 @@ export const deleteAllAuditEvents = statement('delete audit events of', (db, p: 
   db.deleteFrom('audit_events').where('owner_id', '=', p.ownerId),
 );
 
-/** Replaces a member's id in the events about or by it, and deletes what else they tell about it. */
+/** Replaces a member's id in some events about or by it, and deletes what else they tell about it. */
 export const eraseAuditEvents = statement(
   'erase audit events',
-  (db, p: Person & ErasedPerson & FileRange & { readonly folder: StoredPath }) =>
+  (db, p: Person & ErasedPerson & FileRange & { readonly folder: StoredPath; readonly limit: number }) =>
     db
       .updateTable('audit_events')
       .set({
@@ -92,7 +92,7 @@ export const eraseAuditEvents = statement(
         address: null,
         path: null,
       })
-      // A part for each index: for one condition with `or`, SQLite would read all events.
+      // A part for each index: for one condition with `or`, SQLite would read all events. No event is in two parts.
       .where(
         'event_id',
         'in',
@@ -100,8 +100,11 @@ export const eraseAuditEvents = statement(
             where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId} and consumer_id is not null
           union all select event_id from audit_events
             where integration_id = ${p.integrationId} and path = ${p.folder} and path is not null
+              and consumer_id is distinct from ${p.consumerId}
           union all select event_id from audit_events
-            where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and path is not null)`,
+            where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and path is not null
+              and consumer_id is distinct from ${p.consumerId}
+          limit ${p.limit})`,
       ),
   { overwrites: true },
 );
