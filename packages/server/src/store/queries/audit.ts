@@ -6,6 +6,7 @@ import type { StoredPath } from '../stored-path.ts';
 import type { ErasedPerson, Person } from './erasures.ts';
 import type { FileRange } from './files.ts';
 import { getPage, type Page } from './page.ts';
+import { raw } from './raw.ts';
 
 type Db = Kysely<Schema>;
 
@@ -74,8 +75,30 @@ export const deleteOldAuditEvents = statement('delete old audit events', (db, p:
     ),
 );
 
-export const deleteAllAuditEvents = statement('delete audit events of', (db, p: { ownerId: OwnerId }) =>
-  db.deleteFrom('audit_events').where('owner_id', '=', p.ownerId),
+/** Finds one deleted owner whose events are still stored. It reads one entry of an index for each owner. */
+export const deletedOwnerWithEvents = statement('deleted owner with events', (db, _: Record<string, never>) =>
+  raw<{ owner_id: OwnerId }>(
+    db,
+    sql<{ owner_id: OwnerId }>`
+      with recursive listed(owner_id) as (
+        select min(owner_id) from audit_events
+        union all
+        select (select min(owner_id) from audit_events where owner_id > listed.owner_id) from listed
+        where listed.owner_id is not null)
+      select owner_id from listed
+      where owner_id is not null and not exists (select 1 from owners where owners.owner_id = listed.owner_id)
+      limit 1`,
+  ),
+);
+
+export const deleteEventsOfOwner = statement(
+  'delete audit events of owner',
+  (db, p: { ownerId: OwnerId; limit: number }) =>
+    db
+      .deleteFrom('audit_events')
+      .where('event_id', 'in', (eb) =>
+        eb.selectFrom('audit_events').select('event_id').where('owner_id', '=', p.ownerId).limit(p.limit),
+      ),
 );
 
 /** Replaces a member's id in some events about or by it, and deletes what else they tell about it. */
