@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
 import { type ApiClient, hookStore, STORES, type StoreName, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
@@ -22,6 +23,15 @@ interface Event {
   readonly at: string;
 }
 
+class CountedTurns extends PageTurns {
+  taken = 0;
+
+  override take(ownerId: string) {
+    this.taken += 1;
+    return super.take(ownerId);
+  }
+}
+
 const DAY_MS = 86_400_000;
 const SECRET = 'planted-secret';
 const TEXT = 'planted-message';
@@ -29,9 +39,17 @@ const TEXT = 'planted-message';
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
+  const turns = new CountedTurns(1);
+  /** Rows of each query that is built for one call. */
+  const read: number[] = [];
   /** How many audit events each transaction changed. */
   const changed: { name: string; events: number }[] = [];
   const wrapStore = hookStore({
+    read: async (statement, query) => {
+      const rows = await query();
+      if (statement === '') read.push(rows.length);
+      return rows;
+    },
     transact: (name, transact) => {
       changed.push({ name, events: 0 });
       return transact();
@@ -43,7 +61,7 @@ function tests(store: StoreName): void {
       return rows;
     },
   });
-  const rig = ScriptedServer.shared({ store, wrapStore, limits: { eraseRewriteMs: 0 } });
+  const rig = ScriptedServer.shared({ store, turns, wrapStore, limits: { eraseRewriteMs: 0 } });
   let api: ApiClient;
   before(() => {
     api = rig.api;
@@ -214,8 +232,8 @@ function tests(store: StoreName): void {
     assert.equal(all.find(({ target }) => target === 'integration:demo')?.changes?.name?.after, 'Demo again');
   });
 
-  test('many events are erased and deleted in portions', async (t) => {
-    cites(t, 'contract-28-audit-erasure');
+  test('many events are read, erased and deleted in portions', async (t) => {
+    cites(t, 'contract-28-audit-csv', 'contract-28-audit-erasure');
     const { api: other, apiIntegrationId } = await rig.owner(`many-${store}@example.com`);
     const below = `/v2/integrations/${apiIntegrationId}`;
     const { ownerId } = (await other.get('/v2/me')).body;
@@ -230,6 +248,18 @@ function tests(store: StoreName): void {
       select 'aud_' || n, '${ownerId}', n, 'key', 'planted', 'file', 'a', '{"name":{"before":null,"after":"=b"}}',
         '${apiIntegrationId}', case when n <= 400 then 'zoe' end,
         case when n > 200 and n <= 600 then '${folder}' || n end from numbers`);
+
+    read.length = 0;
+    turns.taken = 0;
+    const csv = String((await other.get('/v2/audit?format=csv&operation=planted')).body).split('\r\n');
+    assert.equal(csv.length, 1202);
+    assert.match(String(csv[1]), /,planted,file:a,[^,]*,"\{""name"":\{""before"":null,""after"":""=b""\}\}",,$/);
+    assert.deepEqual(read, [...new Array(12).fill(100), 0]);
+    assert.equal(turns.taken, 13, 'a turn for each page');
+    read.length = 0;
+    const { items } = (await other.get('/v2/audit?operation=planted&limit=200')).body;
+    assert.deepEqual([items.length, items[0].changes], [200, { name: { before: null, after: '=b' } }]);
+    assert.deepEqual(read, [201, 50, 50, 50, 50], 'the sizes, then portions');
 
     /** The most events that a transaction changed, and all of them. */
     const figures = (name: string) => {

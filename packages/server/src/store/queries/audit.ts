@@ -5,7 +5,7 @@ import { insertInto, type RowOf, statement } from '../statement.ts';
 import type { StoredPath } from '../stored-path.ts';
 import type { ErasedPerson, Person } from './erasures.ts';
 import type { FileRange } from './files.ts';
-import { getPage, type Page } from './page.ts';
+import { getPage, measureSizes, type Page } from './page.ts';
 import { raw } from './raw.ts';
 
 type Db = Kysely<Schema>;
@@ -60,6 +60,10 @@ export const listAuditEvents =
       'event_id',
     );
   };
+
+/** The positions of the events and the bytes of their changes; the rest of an event is small. */
+export const auditEventSizes = (ownerId: OwnerId, filter: AuditFilter, page: Page) => (db: Db) =>
+  measureSizes(listAuditEvents(ownerId, filter, page)(db), 'at', 'event_id', sql<number>`octet_length(changes_json)`);
 
 /** An id can contain colons. */
 function splitTarget(target: string): [kind: string, id: string] {
