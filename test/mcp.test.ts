@@ -63,6 +63,8 @@ test('stderr is shown to the administrator alone, and without secrets', async (t
   );
   const { body } = await api.post('/v2/owners', { email: 'other@example.com' });
   assert.equal(await shown(api.as(body.apiKey)), null);
+  const { body: scoped } = await api.post('/v2/api_keys', { name: 'scoped', integrations: ['demo'] });
+  assert.equal(await shown(api.as(scoped.apiKey)), null);
   const { body: viewer } = await api.post('/v2/api_keys', { name: 'viewer', role: 'viewer' });
   assert.equal(await shown(api.as(viewer.apiKey)), null);
 });
@@ -310,6 +312,8 @@ test('values of the run in `env` give each run its own session', async (t) => {
     const [about] = await rig.outputs(held, ['one_about', {}]);
     assert.equal(JSON.parse(String(about)).env.WHO, `${who} of red`);
   }
+  const { body } = await rig.rig.api.get('/v2/agencies/mine/definition');
+  assert.deepEqual(body.agents[0].tools, [], 'tools that a server shows to one member');
 });
 
 test('an edit ends sessions that are no longer named, after the runs that use them', async () => {

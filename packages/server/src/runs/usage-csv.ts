@@ -37,6 +37,7 @@ const HEADER = [
   'firstTokenMs',
   'cost',
   'currency',
+  'rerun',
 ];
 
 /** Yields the matching records as CSV, newest first. The column `byModel` contains JSON. */
@@ -87,6 +88,7 @@ function fields(record: ReturnType<typeof usageJson>): Field[] {
     record.firstTokenMs,
     record.cost?.amount ?? null,
     record.cost?.currency ?? null,
+    String(record.rerun),
   ];
 }
 
@@ -106,6 +108,6 @@ function adjustmentFields(record: ReturnType<typeof adjustmentJson>): Field[] {
     record.reason,
     record.idempotencyKey,
     record.createdAt,
-    ...emptyFields(3),
+    ...emptyFields(4),
   ];
 }
