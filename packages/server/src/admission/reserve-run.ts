@@ -5,6 +5,7 @@ import { insertAttachments, isInline, isInlineFile } from '../attachments/reques
 import { storeImported } from '../chats/store-imported.ts';
 import type { Admit } from '../domain/admission/admission.ts';
 import { toDay } from '../domain/admission/allowance.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
 import type { Continuation } from '../domain/question/question.ts';
@@ -19,6 +20,7 @@ import {
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -42,6 +44,7 @@ import type { Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
+import { storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
   readonly request: CompletionRequest;
@@ -57,6 +60,7 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
+  if (request.rerun !== undefined) return JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
@@ -251,10 +255,11 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
-  const attachments =
-    request.attachments.length === 0
-      ? []
-      : await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
+  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  let attachments: readonly StoredAttachment[] = [];
+  if (rerun !== null) attachments = await storeOriginal(tx, rerun, { chatKey, runId });
+  else if (request.attachments.length > 0)
+    attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {
     for (const [index, importedId] of (await importedIds).entries()) {
       const ofTurn = history[index]?.attachments ?? [];
@@ -262,10 +267,23 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     }
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
+  const resumed = rerun === null ? null : toResumePoint(rerun, now);
   return admittedRun(
-    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
+    {
+      runId,
+      integrationId,
+      consumerId,
+      chatKey,
+      chatId,
+      agency,
+      agent,
+      agencyVersion,
+      day,
+      createdAt: now,
+      rerunOf: rerun?.runId ?? null,
+    },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },
   );
 }

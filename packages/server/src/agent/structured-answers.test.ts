@@ -62,6 +62,7 @@ class Rig {
       team: { has: () => true, agent: async () => agent, member: async () => null, exchanges: async () => [] },
       finished: new FinishedSteps([], false),
       continuation: null,
+      recorded: null,
       gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, { hasOpenCalls: false }),
       limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
       userContext: undefined,
