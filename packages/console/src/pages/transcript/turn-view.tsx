@@ -26,7 +26,7 @@ export interface TurnActions extends RefusedActions {
   readonly resending: {
     readonly onEdit: (turn: Turn) => void;
     readonly onRegenerate: (turn: Turn) => void;
-    /** True until the copy is there. */
+    /** True until the copy exists. */
     readonly isResending: boolean;
   } | null;
 }
