@@ -5,6 +5,7 @@ import {
   chooseInProfile,
   FIRST_OWNER,
   fillSignIn,
+  openMenu,
   setUp,
   signedIn,
   signedOut,
@@ -105,7 +106,8 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await visit.open('integrations');
       await page.getByRole('heading', { level: 1, name: 'Integrations' }).waitFor();
       expectEqual('buttons that create', await page.getByRole('button', { name: /^Create/ }).count(), 0);
-      await page.getByRole('button', { name: /^Profile of/ }).click();
+      await openMenu(page);
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Agencies' }).waitFor();
       expectEqual('links to people', await page.getByRole('link', { name: 'People' }).count(), 0);
       await visit.checkPage('person-viewer');
     },
