@@ -8,7 +8,8 @@ import { askDatabase, storeEnvironment } from '@runwire/test-kit';
 export async function askStore(dataDir: string, statement: string): Promise<Record<string, unknown>[]> {
   const { DATABASE_URL } = await storeEnvironment(dataDir);
   if (DATABASE_URL !== undefined) return askDatabase(DATABASE_URL, statement);
-  const database = new DatabaseSync(join(dataDir, 'runwire.db'));
+  // A server writes concurrently.
+  const database = new DatabaseSync(join(dataDir, 'runwire.db'), { timeout: 5000 });
   try {
     return database.prepare(statement).all();
   } finally {
