@@ -12,7 +12,7 @@ import {
   pointsOf,
   RerunStage,
 } from './support/rerun-stage.ts';
-import { whole } from './support/story.ts';
+import { type Body, isFinished, whole } from './support/story.ts';
 
 /* Runs are run again from each of their steps with live tools and another model: the calls after the step are made, each once. */
 
@@ -28,7 +28,8 @@ async function rerunFrom(rig: Rig, stage: RerunStage, original: Original, afterS
   const { gate } = rig;
   const kept = keptOf(original, afterStep);
   const served = new Set(gate.calls.map(({ callId }) => callId));
-  const expected = original.steps.filter(({ step, callId }) => !kept.has(step) && served.has(callId));
+  const isNew = (one: Body) => isFinished(one) && !kept.has(one.step) && served.has(one.callId);
+  const expected = original.steps.filter(isNew);
   const before = [gate.calls.length, stage.provider.calls.length] as const;
   const body = { afterStep, tools: 'live', model: OTHER_MODEL };
   const reader = await whole(rig.api().rerun(INTEGRATION, original.runId, body));
