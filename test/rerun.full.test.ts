@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Rig, SHORT_LEASE, type StreamReader } from '@runwire/test-kit';
+import { type Frame, Rig, SHORT_LEASE, type StreamReader } from '@runwire/test-kit';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectAtLeast, expectEqual, named, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from './support/lanes.ts';
@@ -98,8 +98,8 @@ async function record(rig: Rig, stage: RerunStage, runs: number): Promise<Scene>
 const allOf = ({ recorded }: Scene) =>
   recorded.flat().map((original, index) => [`${original.label} (${index})`, original] as const);
 
-async function readResult(rig: Rig, reader: Pick<StreamReader, 'frames' | 'text'>, runId: string) {
-  const frame = toMessages(reader);
+async function readResult(rig: Rig, frames: readonly Frame[], runId: string) {
+  const frame = toMessages(frames);
   const { body: run } = await rig.api(rig.servers.length - 1).get(`${rig.path}/runs/${runId}`);
   expectEqual('files_changed', frame.files ?? [], []);
   expectEqual('charge and `rerunOf`', [run.charged ?? null, run.rerunOf?.runId !== undefined], [null, true]);
@@ -116,7 +116,7 @@ async function checkWhole(scene: Scene, original: Original): Promise<Reference> 
   const reader = await whole(rig.api().rerun(INTEGRATION, original.runId));
   const runId = String(reader.headers['x-run-id']);
   checkCalls(scene);
-  const { result } = await readResult(rig, reader, runId);
+  const { result } = await readResult(rig, reader.frames, runId);
   const sent = stage.sentTo(runId);
   const ofOriginal = stage.sentTo(original.runId);
   if (original.plan.end === 'cancelled') {
@@ -134,13 +134,13 @@ async function checkWhole(scene: Scene, original: Original): Promise<Reference> 
 async function check(
   { rig, stage }: Scene,
   { original, result, sent }: Reference,
-  { afterStep, runId, reader }: { afterStep: number; runId: string; reader: Pick<StreamReader, 'frames' | 'text'> },
+  { afterStep, runId, frames }: { afterStep: number; runId: string; frames: readonly Frame[] },
 ): Promise<Body> {
   const kept = keptOf(original, afterStep);
   const ofKept = new Set([...original.sent].flatMap(([step, text]) => (kept.has(step) ? [text] : [])));
   const expected = sent.filter((text) => !ofKept.has(text));
   expectEqual('prompts', stage.sentTo(runId), expected);
-  const found = await readResult(rig, reader, runId);
+  const found = await readResult(rig, frames, runId);
   expectEqual('result', found.result, result);
   return found.run;
 }
@@ -156,7 +156,10 @@ async function everyStep(scene: Scene): Promise<number> {
       const reader = await whole(rig.api().rerun(INTEGRATION, original.runId, { afterStep }));
       const runId = String(reader.headers['x-run-id']);
       checkCalls(scene);
-      const run = await named(`after step ${afterStep}`, check(scene, reference, { afterStep, runId, reader }));
+      const run = await named(
+        `after step ${afterStep}`,
+        check(scene, reference, { afterStep, runId, frames: reader.frames }),
+      );
       expectEqual('model calls', stage.callsOf(runId), stage.sentTo(runId).length);
       expectEqual('rerunOf', run.rerunOf, { runId: original.runId, afterStep });
       reruns += 1;
@@ -218,7 +221,7 @@ async function killAt(scene: Scene, originals: readonly Original[], stride: numb
   let takenOver = 0;
   for (const { reference, afterStep, event, reader } of held) {
     const { frames, runId } = await rig.follow(reader);
-    const read = { afterStep, runId, reader: { frames, text: '' } };
+    const read = { afterStep, runId, frames };
     const label = `${reference.original.label} after step ${afterStep}, killed at event ${event}`;
     const run = await named(label, check(scene, reference, read));
     if (run.attempt > 1) takenOver += 1;

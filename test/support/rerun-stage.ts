@@ -1,5 +1,6 @@
 import {
   FakeProvider,
+  type Frame,
   type ModelCall,
   type ProviderCall,
   providerEvents,
@@ -188,7 +189,7 @@ export class RerunStage implements AsyncDisposable {
       await within(`end of ${label}`, WAIT_MS, reader.over);
       const original = await this.#toOriginal(rig, { label, plan, runId }, reader);
       originals.push(original);
-      const { pending } = toMessages(reader);
+      const { pending } = toMessages(reader.frames);
       if (pending.length === 0 || plan.answering === undefined) break;
       body = toAnswers(plan.answering, pending);
     }
@@ -212,7 +213,7 @@ export class RerunStage implements AsyncDisposable {
     const { body: run } = await rig.api().get(`${rig.path}/runs/${runId}`);
     const steps = (await listAll(rig.api(), `${rig.path}/runs/${runId}/steps`)).toReversed();
     const sent = new Map((this.#sent.get(runId) ?? []).map(({ step, text }) => [step, text]));
-    return { ...about, run, steps, result: toResult(run, toMessages(reader)), sent };
+    return { ...about, run, steps, result: toResult(run, toMessages(reader.frames)), sent };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -262,9 +263,9 @@ function toAnswers(answering: Answering, pending: readonly Body[]): object {
 }
 
 /** `data` of the frame `messages`. */
-export function toMessages({ frames, text }: Pick<StreamReader, 'frames' | 'text'>): Body {
+export function toMessages(frames: readonly Frame[]): Body {
   const frame = frames.find(({ event }) => event === 'messages');
-  if (frame === undefined) throw new Error(`There is no frame \`messages\`: ${text.slice(-500)}`);
+  if (frame === undefined) throw new Error('There is no frame `messages`.');
   return JSON.parse(frame.data);
 }
 
