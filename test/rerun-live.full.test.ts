@@ -4,12 +4,12 @@ import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { addTo, expectAtMost, expectEqual, named } from '@runwire/test-kit/shortfall.ts';
 import { KINDS, type Plan } from './support/rerun-plans.ts';
 import {
+  findKept,
   INTEGRATION,
-  keptOf,
+  listPoints,
   MEMBER,
   type Original,
   OTHER_MODEL,
-  pointsOf,
   RerunStage,
 } from './support/rerun-stage.ts';
 import { type Body, isFinished, whole } from './support/story.ts';
@@ -26,7 +26,7 @@ interface Sums extends Record<string, number> {
 
 async function rerunFrom(rig: Rig, stage: RerunStage, original: Original, afterStep: number, sums: Sums) {
   const { gate } = rig;
-  const kept = keptOf(original, afterStep);
+  const kept = findKept(original, afterStep);
   const served = new Set(gate.calls.map(({ callId }) => callId));
   const isNew = (one: Body) => isFinished(one) && !kept.has(one.step) && served.has(one.callId);
   const expected = original.steps.filter(isNew);
@@ -38,7 +38,7 @@ async function rerunFrom(rig: Rig, stage: RerunStage, original: Original, afterS
   expectEqual('calls after the step', made.toSorted(), expected.map(({ callId }) => callId).toSorted());
   const steps = [...original.sent.keys()].filter((step) => !kept.has(step));
   expectEqual('calls of the other model', stage.provider.calls.length - before[1], steps.length);
-  expectEqual('calls of the first model', stage.callsOf(runId), 0);
+  expectEqual('calls of the first model', stage.countCalls(runId), 0);
   const { body: run } = await rig.api().get(`${rig.path}/runs/${runId}`);
   expectEqual('result', [run.status, run.message], [original.result.status, original.result.message]);
   addTo(sums, { reruns: 1, tool_calls: made.length });
@@ -54,7 +54,7 @@ test('a rerun with live tools and another model makes the calls after its step, 
       const plan = toPlan(variant);
       if (plan.end !== 'completed') continue;
       for (const original of await stage.record(rig, `live${sums.runs}`, plan)) {
-        for (const afterStep of pointsOf(original))
+        for (const afterStep of listPoints(original))
           await named(`${name} after step ${afterStep}`, rerunFrom(rig, stage, original, afterStep, sums));
       }
       sums.runs += 1;
@@ -90,7 +90,7 @@ test('a rerun from the last step of a long run starts about as fast as a plain r
   const [original] = await stage.record(rig, LABEL, plan);
   if (original === undefined) throw new Error('There is no run.');
   expectEqual('model steps', original.run.usage.request_count, STEPS);
-  const afterStep = pointsOf(original).at(-1) ?? 0;
+  const afterStep = listPoints(original).at(-1) ?? 0;
   const times = { plain: [] as number[], rerun: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     const usageRequestId = `plain${round}`;

@@ -6,11 +6,11 @@ import { expectAtLeast, expectEqual, named, WAIT_MS, within } from '@runwire/tes
 import { inLanes } from './support/lanes.ts';
 import { KINDS } from './support/rerun-plans.ts';
 import {
+  findKept,
   INTEGRATION,
-  keptOf,
+  listPoints,
   MEMBER,
   type Original,
-  pointsOf,
   RerunStage,
   type Result,
   toMessages,
@@ -95,7 +95,7 @@ async function record(rig: Rig, stage: RerunStage, runs: number): Promise<Scene>
 }
 
 /** The runs that are run again, each with its name in messages. */
-const allOf = ({ recorded }: Scene) =>
+const listOriginals = ({ recorded }: Scene) =>
   recorded.flat().map((original, index) => [`${original.label} (${index})`, original] as const);
 
 async function readResult(rig: Rig, frames: readonly Frame[], runId: string) {
@@ -126,17 +126,17 @@ async function checkWhole(scene: Scene, original: Original): Promise<Reference> 
     expectEqual('result', result, original.result);
     expectEqual('prompts', sent, ofOriginal);
   }
-  expectEqual('model calls', stage.callsOf(runId), sent.length);
+  expectEqual('model calls', stage.countCalls(runId), sent.length);
   return { original, result, sent, frames: reader.frames.length };
 }
 
-/** Compares a rerun with the one that keeps nothing. */
+/** Compares a rerun with the rerun that keeps nothing. */
 async function check(
   { rig, stage }: Scene,
   { original, result, sent }: Reference,
   { afterStep, runId, frames }: { afterStep: number; runId: string; frames: readonly Frame[] },
 ): Promise<Body> {
-  const kept = keptOf(original, afterStep);
+  const kept = findKept(original, afterStep);
   const ofKept = new Set([...original.sent].flatMap(([step, text]) => (kept.has(step) ? [text] : [])));
   const expected = sent.filter((text) => !ofKept.has(text));
   expectEqual('prompts', stage.sentTo(runId), expected);
@@ -149,10 +149,10 @@ async function check(
 async function everyStep(scene: Scene): Promise<number> {
   const { rig, stage } = scene;
   let reruns = 0;
-  await inLanes(LANES, allOf(scene), async (original) => {
+  await inLanes(LANES, listOriginals(scene), async (original) => {
     const reference = await checkWhole(scene, original);
     reruns += 1;
-    for (const afterStep of pointsOf(original).slice(1)) {
+    for (const afterStep of listPoints(original).slice(1)) {
       const reader = await whole(rig.api().rerun(INTEGRATION, original.runId, { afterStep }));
       const runId = String(reader.headers['x-run-id']);
       checkCalls(scene);
@@ -160,7 +160,7 @@ async function everyStep(scene: Scene): Promise<number> {
         `after step ${afterStep}`,
         check(scene, reference, { afterStep, runId, frames: reader.frames }),
       );
-      expectEqual('model calls', stage.callsOf(runId), stage.sentTo(runId).length);
+      expectEqual('model calls', stage.countCalls(runId), stage.sentTo(runId).length);
       expectEqual('rerunOf', run.rerunOf, { runId: original.runId, afterStep });
       reruns += 1;
     }
@@ -178,16 +178,16 @@ async function checkUnchanged({ rig, before }: Scene): Promise<void> {
 }
 
 /** A rerun whose models are silent from an event on. */
-interface Held {
+interface RerunAtEvent {
   readonly reference: Reference;
   readonly afterStep: number;
   readonly event: number;
   readonly reader: StreamReader;
 }
 
-async function hold({ rig, stage }: Scene, reference: Reference, event: number): Promise<Held> {
+async function hold({ rig, stage }: Scene, reference: Reference, event: number): Promise<RerunAtEvent> {
   const { original } = reference;
-  const points = pointsOf(original);
+  const points = listPoints(original);
   const afterStep = points[event % points.length] ?? 0;
   const reader = await rig.api().rerun(INTEGRATION, original.runId, { afterStep });
   let seen = 0;
@@ -206,7 +206,7 @@ async function killAt(scene: Scene, originals: readonly Original[], stride: numb
   const references: Reference[] = [];
   for (const original of originals) references.push(await checkWhole(scene, original));
   stage.isBraking = true;
-  const held: Held[] = [];
+  const held: RerunAtEvent[] = [];
   for (const [index, reference] of references.entries())
     for (let event = 1 + (index % stride); event < reference.frames; event += stride)
       held.push(await hold(scene, reference, event));
@@ -231,7 +231,7 @@ async function killAt(scene: Scene, originals: readonly Original[], stride: numb
 }
 
 /** A run of each kind; of a chain the last one. */
-const ofEachKind = ({ recorded }: Scene): Original[] =>
+const pickEachKind = ({ recorded }: Scene): Original[] =>
   recorded.filter((_, index) => index < NAMES.length).flatMap((parts) => parts.at(-1) ?? []);
 
 async function embedded(fault: string | null) {
@@ -242,7 +242,7 @@ async function embedded(fault: string | null) {
   await checkUnchanged(scene);
   let takenOver = 0;
   if (fault === null) {
-    const originals = ofEachKind(scene);
+    const originals = pickEachKind(scene);
     const groups = scale(
       [originals],
       originals.map((original) => [original]),
@@ -256,7 +256,7 @@ async function onNodes(): Promise<number> {
   await using stage = await RerunStage.open();
   await using rig = await Rig.start({ nodes: 3, limits: SHORT_LEASE, env: stage.env });
   const scene = await record(rig, stage, NAMES.length);
-  return await killAt(scene, ofEachKind(scene), scale(23, 4));
+  return await killAt(scene, pickEachKind(scene), scale(23, 4));
 }
 
 test('a rerun with recorded tools has the prompts and the answer of its run', async () => {

@@ -23,7 +23,7 @@ const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens:
 const EARLIER: Plan = { agent: 'Lead', end: 'completed', scripts: { a: [{ pieces: ['Hello.'] }] } };
 
 /** What a model has of a chat: the texts of users, and the ids of calls with an output. */
-interface Seen {
+interface PromptParts {
   readonly users: readonly string[];
   readonly outputs: readonly string[];
 }
@@ -65,7 +65,7 @@ export class RerunStage implements AsyncDisposable {
   /** True while the models of each run wait for its brake. */
   isBraking = false;
   #outputs = 0;
-  /** Where the tools are served. */
+  /** The port at which the tools are served. */
   #port = 0;
 
   private constructor(provider: FakeProvider) {
@@ -104,7 +104,7 @@ export class RerunStage implements AsyncDisposable {
   }
 
   /** How often models of the run were asked. */
-  callsOf = (runId: string): number => this.#sent.get(runId)?.length ?? 0;
+  countCalls = (runId: string): number => this.#sent.get(runId)?.length ?? 0;
 
   brake(runId: string): PromiseWithResolvers<Brake> {
     return getOrMake(this.#brakes, runId, () => Promise.withResolvers<Brake>());
@@ -115,7 +115,7 @@ export class RerunStage implements AsyncDisposable {
   }
 
   /** Returns the model's next answer, and the calls with their ids and arguments. */
-  #next({ users, outputs }: Seen) {
+  #next({ users, outputs }: PromptParts) {
     const [, label = '', script = ''] = users.flatMap((text) => /^(\w+) ([a-z])$/m.exec(text) ?? []).slice(-3);
     const turns = (this.#plans.get(label) ?? EARLIER).scripts[script] ?? [];
     const prefix = `${label}-${script}-`;
@@ -142,7 +142,7 @@ export class RerunStage implements AsyncDisposable {
     const { runId, step, attempt: _attempt, ...shown } = call.request;
     getOrMake(this.#sent, runId, () => []).push({ step, text: JSON.stringify(shown) });
     const brake = this.isBraking ? await this.brake(runId).promise : async () => true;
-    const { label, turn, pieces } = this.#next(toSeen(call));
+    const { label, turn, pieces } = this.#next(toParts(call));
     if (turn.hangs === true && !this.#cancelled.has(label)) return this.#reach(label).resolve();
     for (const piece of pieces) {
       if (!(await brake())) return;
@@ -160,7 +160,7 @@ export class RerunStage implements AsyncDisposable {
   /** The models of the provider: one refuses all calls, the other one plays. */
   async #answer(call: ProviderCall): Promise<void> {
     if (call.body.model !== OTHER_MODEL.split('/')[1]) return call.answer(401, { error: { message: 'No.' } });
-    const { turn, pieces } = this.#next(toSeenByProvider(call));
+    const { turn, pieces } = this.#next(toProviderParts(call));
     if (turn.fails === true) return call.answer(400, { error: { message: 'No.' } });
     const texts = pieces.filter((piece) => typeof piece === 'string');
     const calls = pieces.flatMap((piece) =>
@@ -234,12 +234,12 @@ function getOrMake<T>(all: Map<string, T>, key: string, make: () => T): T {
 const weigh = ({ pieces, isWrong }: Turn) =>
   isWrong === true ? 1 : pieces.filter((piece) => typeof piece !== 'string').length;
 
-const toSeen = ({ request: { prompt } }: ModelCall): Seen => ({
+const toParts = ({ request: { prompt } }: ModelCall): PromptParts => ({
   users: prompt.flatMap((item) => (item.kind === 'user' ? [item.text] : [])),
   outputs: prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.callId] : [])),
 });
 
-function toSeenByProvider({ body }: ProviderCall): Seen {
+function toProviderParts({ body }: ProviderCall): PromptParts {
   const items: Body[] = body.input;
   const text = ({ content }: Body): string =>
     typeof content === 'string' ? content : content.map((part: Body) => part.text ?? '').join('');
@@ -278,7 +278,7 @@ export const toResult = (run: Body, { status, error, output, pending }: Body): R
 });
 
 /** The steps after which a run is rerun: each finished one of the root loop, but not the last one of a completed run. */
-export function pointsOf({ steps, run }: Original): readonly number[] {
+export function listPoints({ steps, run }: Original): readonly number[] {
   const last = Math.max(0, ...steps.filter(isFinished).map(({ step }) => step));
   const isPoint = (one: Body) =>
     one.loop === null && isFinished(one) && !(run.status === 'completed' && one.step === last);
@@ -287,7 +287,7 @@ export function pointsOf({ steps, run }: Original): readonly number[] {
 }
 
 /** The numbers of the steps that a rerun keeps. */
-export function keptOf({ steps }: Original, afterStep: number): ReadonlySet<number> {
+export function findKept({ steps }: Original, afterStep: number): ReadonlySet<number> {
   const kept = new Set<number>();
   const keep = (loop: string | null, limit: number) => {
     for (const one of steps) {
