@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { STORES, type StoreName } from '@runwire/test-kit';
+import { hookStore, STORES, type StoreName } from '@runwire/test-kit';
 import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import { wordScope } from '../packages/server/src/domain/search/words.ts';
 import { cites } from '../requirements/cite.ts';
@@ -21,7 +21,27 @@ for (const store of STORES) {
 }
 
 function tests(store: StoreName, searchMs: number): void {
-  const rig = ScriptedServer.shared({ store, limits: { searchMs } });
+  /** For each statement that adds to the index: the length of each turn's words. */
+  const added: number[][] = [];
+  /** The length of each record that the loop read. */
+  const records: number[] = [];
+  const wrapStore = hookStore({
+    readInside: async (statement, query) => {
+      const rows = await query();
+      if (statement === 'turn records') records.push(...rows.map((row) => (row as { json: string }).json.length));
+      return rows;
+    },
+    write: async (statement, write, params) => {
+      if (statement === 'insert docs')
+        added.push(
+          Object.values<{ words: string }>(JSON.parse((params as { docs: string }).docs)).map(
+            ({ words }) => words.length,
+          ),
+        );
+      return write();
+    },
+  });
+  const rig = ScriptedServer.shared({ store, wrapStore, limits: { searchMs } });
 
   const ask = (text: string) => askStore(rig.server.dataDir, text);
   /** Waits until the loop has nothing to do, if it looks. */
@@ -196,5 +216,28 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual([first.items, typeof first.nextCursor], [[], 'string']);
     const { items, nextCursor } = (await rig.api.get(`${path}&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
     assert.deepEqual([items.length, items[0]?.runId, nextCursor], [1, found, null]);
+  });
+
+  if (searchMs > 1000) return;
+
+  test('a statement adds one long turn, and reads no outputs of imported calls', async () => {
+    const here = await place();
+    const long = Array.from({ length: 3000 }, (_, i) => `w${i}`).join(' ');
+    const turn = (content: string) => [
+      { role: 'user', content },
+      { role: 'assistant', calls: [{ callId: 'call_1', tool: 'lookup', arguments: {} }] },
+      { role: 'tool', callId: 'call_1', output: 'x'.repeat(50_000) },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const history = [long, 'short', long, 'short', 'short', long].flatMap(turn);
+    added.length = 0;
+    records.length = 0;
+    assert.equal((await rig.api.post(`${here.path}/chats`, { chatId: 'c1', history })).status, 201);
+    await settle();
+    const longOnes = added.map((lengths) => lengths.filter((length) => length > 1000).length);
+    assert.deepEqual(longOnes, [1, 1, 1], JSON.stringify(added));
+    assert.equal(added.flat().length, 6);
+    assert.deepEqual(records, [], 'no record is read for the name of a tool');
+    assert.deepEqual(await here.find('chats', 'w2999 lookup'), ['c1']);
   });
 }

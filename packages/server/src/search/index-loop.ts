@@ -27,7 +27,7 @@ import {
 } from '../store/queries/search-index.ts';
 import { first, type Reads, type Store, type StoreKind, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { readTurnWords } from './turn-words.ts';
+import { readTurnWords, splitTurns } from './turn-words.ts';
 
 export interface IndexLoopDeps {
   readonly store: Store;
@@ -38,8 +38,6 @@ export interface IndexLoopDeps {
 /** Turns and chats that are read at a time. */
 const TURNS = 64;
 const CHATS = 64;
-/** Turns that are read and added together. A turn has at most a few thousand words. */
-const TOGETHER = 32;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
 /** The walk rests four times as long as it works. */
@@ -219,8 +217,8 @@ const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((
 /** Adds turns to the index. Resolves to how many it has looked at, at least some. The others are left to a later transaction. */
 async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]): Promise<number> {
   let handled = 0;
-  while (handled < turns.length && !(handled > 0 && isOver())) {
-    const part = turns.slice(handled, handled + TOGETHER);
+  for (const part of await splitTurns(tx, turns)) {
+    if (handled > 0 && isOver()) break;
     const keys = toKeys(part.map(({ chat_key: chatKey }) => chatKey));
     await tx.all(keepChats, { keys });
     const docs = (await readTurnWords(tx, part)).map(({ turn, integrationId, words }) => ({

@@ -18,7 +18,7 @@ import {
 import { searchState, type Turn } from '../store/queries/search-index.ts';
 import { type BuildQuery, first, type Store } from '../store/store.ts';
 import { type FewTurns, fewTurns } from './few-turns.ts';
-import { readTurnWords } from './turn-words.ts';
+import { readTurnWords, splitTurns } from './turn-words.ts';
 
 /** A page's rows in the list's order, with one more row than the page shows if there are so many. */
 export interface FoundPage<Id> {
@@ -41,8 +41,8 @@ const MAX_PORTION = 800;
 /** A portion of listed chats: chats, and their messages. */
 const CHATS_TOGETHER = 100;
 const MESSAGES_TOGETHER = 4000;
-/** Turns whose texts are read before other work gets a turn. */
-const TEXTS_TOGETHER = 16;
+/** Turns outside the index whose sizes are read at a time. */
+const SIZES_TOGETHER = 64;
 
 /**
  * Finds the rows of a list that have words. The list is read in its own order, with its filters, and each row is checked: against
@@ -183,12 +183,14 @@ export class Search {
   async #readTexts(takeTurn: TakeTurn, turns: readonly Turn[], words: SoughtWords) {
     const matching = new Map<RunId, boolean[]>();
     let cost = 0;
-    for (let start = 0; start < turns.length; start += TEXTS_TOGETHER) {
-      using _turn = await takeTurn();
-      const part = turns.slice(start, start + TEXTS_TOGETHER);
-      for (const { turn, words: found } of await readTurnWords(this.#store.reads, part)) {
-        matching.set(turn.run_id, occurringWords(words, found));
-        cost += UNREAD_COST + Math.floor(found.size / WORDS_PER_READ);
+    const { reads } = this.#store;
+    for (let start = 0; start < turns.length; start += SIZES_TOGETHER) {
+      for (const part of await splitTurns(reads, turns.slice(start, start + SIZES_TOGETHER))) {
+        using _turn = await takeTurn();
+        for (const { turn, words: found } of await readTurnWords(reads, part)) {
+          matching.set(turn.run_id, occurringWords(words, found));
+          cost += UNREAD_COST + Math.floor(found.size / WORDS_PER_READ);
+        }
       }
     }
     return { matching, cost };
