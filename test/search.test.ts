@@ -11,6 +11,10 @@ import { ScriptedServer } from './support/scripted-server.ts';
 
 /** More than a page reads. */
 const RUNS = 21_000;
+/** Turns with so many words that one statement must not compare them all. */
+const LONG_TURNS = 12;
+/** Bytes that one statement compares, if each word is compared with all of them. */
+const COMPARED_BYTES = 8 * 1024 * 1024;
 /** How often the loop of the index looks: soon, or never during a test. */
 const LOOPS = { 'in the index': 200, 'outside the index': 3_600_000 } as const;
 
@@ -21,11 +25,18 @@ for (const store of STORES) {
 }
 
 function tests(store: StoreName, searchMs: number): void {
+  /** For each statement that compares words: the bytes that it compared with each word, by row. */
+  const compared: number[][] = [];
   /** For each statement that adds to the index: the length of each turn's words. */
   const added: number[][] = [];
   /** The length of each record that the loop read. */
   const records: number[] = [];
   const wrapStore = hookStore({
+    read: async (_, query) => {
+      const rows = (await query()) as { matches?: unknown; w0?: unknown; bytes: unknown }[];
+      if (rows.some((row) => 'matches' in row || 'w0' in row)) compared.push(rows.map(({ bytes }) => Number(bytes)));
+      return rows as never;
+    },
     readInside: async (statement, query) => {
       const rows = await query();
       if (statement === 'turn records') records.push(...rows.map((row) => (row as { json: string }).json.length));
@@ -216,6 +227,62 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual([first.items, typeof first.nextCursor], [[], 'string']);
     const { items, nextCursor } = (await rig.api.get(`${path}&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
     assert.deepEqual([items.length, items[0]?.runId, nextCursor], [1, found, null]);
+  });
+
+  test('a statement compares a bounded number of words', async (t) => {
+    cites(t, 'contract-26-search-pages');
+    const here = await place();
+    const first = await here.run('The first turn.', 'Yes.', { chatId: 'c1' });
+    await settle();
+    const characters = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+    // The last one is only in the oldest and in the last turn of the chat.
+    const [q, rare] = [characters.slice(0, 99).join(''), characters.join('')];
+    const scope = wordScope(newIntegrationId(here.integration));
+    // The words first, so that the loop adds none.
+    const longTurns = Array.from({ length: LONG_TURNS }, (_, i) => `${first}_${101 + i}`);
+    for (const [i, run] of longTurns.entries()) {
+      const own = i === 0 || i === LONG_TURNS - 1 ? rare : q;
+      const words = [...Array.from({ length: 4000 }, (_, n) => `filler${n}`), ...own].map((word) => scope + word);
+      const stored =
+        store === 'postgres'
+          ? `array_to_tsvector(string_to_array('${words.join(' ')}', ' '))`
+          : `' ${words.join(' ')} '`;
+      await ask(`insert into search_docs (run_id, chat_key, words)
+        select '${run}', chat_key, ${stored} from runs where run_id = '${first}'`);
+    }
+    const copy = async (table: string, changed: Record<string, string>) => {
+      const [row = {}] = await ask(`select * from ${table} where run_id = '${first}'`);
+      const columns = Object.keys(row);
+      await ask(`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${LONG_TURNS})
+        insert into ${table} (${columns}) select ${columns.map((name) => changed[name] ?? name)}
+        from ${table}, numbers where run_id = '${first}' ${table === 'messages' ? "and role = 'user'" : ''}`);
+    };
+    await copy('runs', { run_id: `run_id || '_' || (100 + i)`, created_at: 'created_at + i' });
+    await copy('messages', {
+      message_id: `message_id || '_' || i`,
+      run_id: `run_id || '_' || (100 + i)`,
+      position: '2 * i + 1',
+    });
+    await ask(`update chats set num_messages = ${2 * LONG_TURNS + 2}
+      where chat_key = (select chat_key from runs where run_id = '${first}')`);
+    const [row] = await ask(`select max(${store === 'postgres' ? 'pg_column_size' : 'octet_length'}(words)) as bytes
+      from search_docs where run_id like '${first}%'`);
+    const longest = Number(row?.bytes);
+    const cases: [list: 'runs' | 'chats', q: string, found: string[]][] = [
+      ['runs', q, longTurns.toReversed()],
+      ['runs', rare, [`${first}_${100 + LONG_TURNS}`, `${first}_101`]],
+      ['chats', rare, ['c1']],
+    ];
+    for (const [list, sought, found] of cases) {
+      compared.length = 0;
+      assert.deepEqual(await here.find(list, sought), found);
+      assert.ok(compared.length > 1, `${compared.length} statements`);
+      const sums = compared.map((rows) => rows.reduce((sum, bytes) => sum + bytes, 0));
+      // The row that crosses the bound is the last one.
+      const most = COMPARED_BYTES / sought.length + longest;
+      assert.ok(Math.max(...sums) <= most, `${sums} for ${most}`);
+      if (list === 'chats') assert.ok(sums.reduce((sum, bytes) => sum + bytes, 0) > (LONG_TURNS - 1) * longest * 0.9);
+    }
   });
 
   if (searchMs > 1000) return;
