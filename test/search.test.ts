@@ -31,6 +31,7 @@ function tests(store: StoreName, searchMs: number): void {
   const added: number[][] = [];
   /** The length of each record that the loop read. */
   const records: number[] = [];
+  let beforeDelete = async () => {};
   const wrapStore = hookStore({
     read: async (_, query) => {
       const rows = (await query()) as { matches?: unknown; w0?: unknown; bytes: unknown }[];
@@ -49,6 +50,7 @@ function tests(store: StoreName, searchMs: number): void {
             ({ words }) => words.length,
           ),
         );
+      if (statement === 'delete messages') await beforeDelete();
       return write();
     },
   });
@@ -306,5 +308,33 @@ function tests(store: StoreName, searchMs: number): void {
     assert.equal(added.flat().length, 6);
     assert.deepEqual(records, [], 'no record is read for the name of a tool');
     assert.deepEqual(await here.find('chats', 'w2999 lookup'), ['c1']);
+  });
+
+  if (store === 'postgres') return;
+
+  test('words of a chat and its fork leave the index before both are deleted', async () => {
+    const here = await place();
+    const history = Array.from({ length: 8 }, (_, turn) => [
+      { role: 'user', content: Array.from({ length: 200 }, (_, i) => `w${turn}x${i}`).join(' ') },
+      { role: 'assistant', content: 'Yes.' },
+    ]).flat();
+    assert.equal((await rig.api.post(`${here.path}/chats`, { chatId: 'c1', history })).status, 201);
+    assert.equal((await rig.api.post(`${here.path}/chats/c1/fork`, { chatId: 'f1' })).status, 201);
+    // Requests to compatible APIs make such forks.
+    await ask("update chats set transient = 1 where chat_id = 'f1'");
+    await settle();
+    const scope = wordScope(newIntegrationId(here.integration));
+    const bytes = async () => {
+      const [row] = await ask(`select sum(octet_length(words)) as n from search_docs where words like ' ${scope}%'`);
+      return Number(row?.n);
+    };
+    assert.ok((await bytes()) > 16_000);
+    const left: number[] = [];
+    beforeDelete = async () => void left.push(await bytes());
+    assert.equal((await rig.api.delete(`${here.path}/chats/c1`)).status, 204);
+    beforeDelete = async () => {};
+    assert.equal(left.length, 2, 'the chat and its fork');
+    assert.ok(Math.max(...left) <= 6000, `${left}`);
+    assert.equal(await bytes(), 0);
   });
 }

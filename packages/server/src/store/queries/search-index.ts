@@ -273,15 +273,17 @@ export const importedChats = statement('imported chats', (db, p: { keys: JsonRow
   ),
 );
 
-/** The index's rows that only these chats have, with the lengths of their words. For the embedded store. `keys`: `{chat}`. */
+/** The index's rows that only these chats have, each with one of them and the length of its words. For the embedded store. `keys`: `{chat}`. */
 export const docsOfChats = statement('docs of chats', (db, p: { keys: JsonRows }) =>
   raw<{ doc: number; chat_key: ChatKey; bytes: number }>(
     db,
     sql<{ doc: number; chat_key: ChatKey; bytes: number }>`
-      select d.doc, m.chat_key, octet_length(d.words) as bytes from json_each(${p.keys}) as j
+      select d.doc, min(m.chat_key) as chat_key, octet_length(d.words) as bytes from json_each(${p.keys}) as j
       cross join messages m cross join search_docs d
       where m.chat_key = j.value ->> 'chat' and m.role = 'user' and d.run_id = m.run_id
-        and not exists (select 1 from shared_runs s where s.run_id = m.run_id and s.chat_key <> m.chat_key)`,
+        and not exists (select 1 from shared_runs s where s.run_id = m.run_id
+          and s.chat_key not in (select k.value ->> 'chat' from json_each(${p.keys}) as k))
+      group by d.doc`,
   ),
 );
 
