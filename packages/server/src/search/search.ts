@@ -44,7 +44,7 @@ const CHATS_TOGETHER = 100;
 const MESSAGES_TOGETHER = 4000;
 /** Turns outside the index whose sizes are read at a time. */
 const SIZES_TOGETHER = 64;
-/** Each word is compared with all words of a turn: so many bytes before other work gets a turn. About 15 ms on SQLite. */
+/** Each word is compared with all words of a turn: so many bytes before other work gets a turn. About 20 ms on SQLite. */
 const COMPARED_BYTES = 8 * 1024 * 1024;
 /** So many of them count as one more turn. */
 const COMPARED_PER_READ = 8 * 1024;
