@@ -172,8 +172,10 @@ async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promi
   const handled = await addRuns(adding, runs);
   if (handled > 0) await tx.run(endWaiting, { turns: toTurns(runs.slice(0, handled)) });
   let isWhole = handled === runs.length && waiting.length < TURNS;
-  for (const { chat_key: chatKey } of waiting.filter((row) => row.run_id === '')) {
-    const isAdded = !adding.isOver() && (await addChats(adding, [chatKey]));
+  const chats = waiting.filter((row) => row.run_id === '');
+  for (const [index, { chat_key: chatKey }] of chats.entries()) {
+    // The first one always: the search for new runs can take all the time.
+    const isAdded = (index === 0 || !adding.isOver()) && (await addChats(adding, [chatKey]));
     if (isAdded) await tx.run(endWaiting, { turns: toTurns([{ run_id: '', chat_key: chatKey }]) });
     else isWhole = false;
   }
