@@ -76,7 +76,7 @@ test('an erasure waits for a rerun that has seen no erasure', { skip: !STORES.in
   const original = await rig.api.complete({ apiIntegrationId, chatId: 'c', consumerId: 'ann', message: 'Go.' });
   await original.whole();
   const runId = String(original.headers['x-run-id']);
-  // The row of a member would make the erasure wait, too.
+  // A member's row would make the erasure wait, too.
   await rig.api.delete(`${below}/members/ann`);
   erase = () => rig.api.delete(`${below}/members/ann?erase=true`);
   const reader = await rig.api.rerun(apiIntegrationId, runId, { keep: true });

@@ -14,7 +14,7 @@ import {
 } from './support/rerun-stage.ts';
 import { type Body, isFinished, whole } from './support/story.ts';
 
-/* Runs are run again from each of their steps with live tools and another model: the calls after the step are made, each once. */
+/* Runs are run again from each step with live tools and another model: the calls after the step are made, each once. */
 
 const VARIANTS = scale([1], [0, 1, 2, 3]);
 
@@ -64,14 +64,14 @@ test('a rerun with live tools and another model makes the calls after its step, 
 });
 
 const LABEL = 'long';
-/** The default limit of model steps. */
+/** The default limit for model steps. */
 const STEPS = 50;
 const ROUNDS = scale(10, 60);
 const MAX_RATIO = 1.5;
 
 const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 
-/** Milliseconds until the first text of a run arrives. */
+/** Milliseconds until a run's first text arrives. */
 async function untilText(begin: () => Promise<StreamReader>): Promise<number> {
   const startedAt = performance.now();
   const reader = await begin();

@@ -19,9 +19,9 @@ import {
 import { type Body, listAll, whole } from './support/story.ts';
 
 /*
- * Runs of every kind are recorded, and each is run again from each of its steps with the same model. A rerun has the answer of the
+ * All kinds of runs are recorded, and each is run again from each step with the same model. A rerun has the answer of the
  * run and asks the models the same, but nothing for kept steps. No tool is called, no file changed and no member charged, and the
- * chats stay as they were. Then servers are killed at every event of reruns, alone and as one of three nodes: the same.
+ * chats stay as they were. Then servers are killed at every event, alone and on three nodes: the same.
  */
 
 const LANES = 4;
@@ -30,7 +30,7 @@ const RUNS = scale(NAMES.length, 200);
 /** Models whose agents show their text only at the end cause no event. */
 const EVENT_MS = 50;
 
-/** What all reruns of a run must have. */
+/** What all reruns must have. */
 interface Reference {
   readonly original: Original;
   readonly result: Result;
@@ -50,7 +50,7 @@ interface Before {
 interface Scene {
   readonly rig: Rig;
   readonly stage: RerunStage;
-  /** The runs of each plan. */
+  /** Each plan's runs. */
   readonly recorded: readonly (readonly Original[])[];
   readonly before: Before;
 }
@@ -145,7 +145,7 @@ async function check(
   return found.run;
 }
 
-/** Runs each run again from each of its steps. */
+/** Runs each run again from each step. */
 async function everyStep(scene: Scene): Promise<number> {
   const { rig, stage } = scene;
   let reruns = 0;
@@ -230,7 +230,7 @@ async function killAt(scene: Scene, originals: readonly Original[], stride: numb
   return takenOver;
 }
 
-/** A run of each kind; of a chain the last one. */
+/** A run for each kind; the last run in a chain. */
 const pickEachKind = ({ recorded }: Scene): Original[] =>
   recorded.filter((_, index) => index < NAMES.length).flatMap((parts) => parts.at(-1) ?? []);
 

@@ -1,6 +1,6 @@
 /*
- * The runs of the proofs `rerun` and `rerun-live`. A message names a run and one of its scripts: `r17 a`. A model answers by the
- * script, and by how much of the script its prompt has. So equal prompts get equal answers, in every run.
+ * The runs of the proofs `rerun` and `rerun-live`. A message names a run and a script: `r17 a`. A model answers by the
+ * script, and by how far its prompt has come in it. So equal prompts get equal answers, in every run.
  */
 
 /** A text, or a call. */
@@ -9,13 +9,13 @@ type Piece = string | Call;
 export interface Call {
   readonly tool: string;
   readonly given?: object;
-  /** The script of the agent that is asked. */
+  /** The recipient's script. */
   readonly script?: string;
   /** The call ends only if a test ends it. */
   readonly isHeld?: true;
 }
 
-/** One answer of a model. */
+/** A model's answer. */
 export interface Turn {
   readonly pieces: readonly Piece[];
   /** The answer's schema refuses it. */
@@ -49,7 +49,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 
 const END = turn('It is ', 'done.');
 const WRONG: Turn = { pieces: ['It is one.'], isWrong: true };
-/** Turns with one to three calls, of which some are equal. */
+/** Turns with one to three calls. Some are equal. */
 const shops = (variant: number) =>
   times(1 + (variant % 4), (at) =>
     turn('I look. ', ...times(1 + ((at + variant) % 3), (n) => (n === 1 ? look(at) : buy(at)))),

@@ -22,16 +22,16 @@ export const OTHER_MODEL = 'openai/other';
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
 const EARLIER: Plan = { agent: 'Lead', end: 'completed', scripts: { a: [{ pieces: ['Hello.'] }] } };
 
-/** What a model has of a chat: the texts of users, and the ids of calls with an output. */
+/** What a model knows: users' texts, and the ids that calls with an output have. */
 interface PromptParts {
   readonly users: readonly string[];
   readonly outputs: readonly string[];
 }
 
-/** Decides before each event of a model whether it is sent. After false the model is silent. */
+/** Decides before each model event whether it is sent. After false the model is silent. */
 export type Brake = () => Promise<boolean>;
 
-/** An ended run of a plan, and what its models were sent. */
+/** A plan's ended run, and what its models were sent. */
 export interface Original {
   readonly label: string;
   readonly plan: Plan;
@@ -62,7 +62,7 @@ export class RerunStage implements AsyncDisposable {
   readonly #held = new Set<string>();
   readonly #sent = new Map<string, { readonly step: number; readonly text: string }[]>();
   readonly #brakes = new Map<string, PromiseWithResolvers<Brake>>();
-  /** True while the models of each run wait for its brake. */
+  /** True while each run's models wait for its brake. */
   isBraking = false;
   #outputs = 0;
   /** The port at which the tools are served. */
@@ -98,12 +98,12 @@ export class RerunStage implements AsyncDisposable {
     await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'again', fileAccess: 'all', allowances }, MEMBER);
   }
 
-  /** What the models of a run were sent, each text once, sorted. */
+  /** What the run's models were sent, each text once, sorted. */
   sentTo(runId: string): string[] {
     return [...new Set((this.#sent.get(runId) ?? []).map(({ text }) => text))].toSorted();
   }
 
-  /** How often models of the run were asked. */
+  /** How often the run's models were asked. */
   countCalls = (runId: string): number => this.#sent.get(runId)?.length ?? 0;
 
   brake(runId: string): PromiseWithResolvers<Brake> {
@@ -157,7 +157,7 @@ export class RerunStage implements AsyncDisposable {
     await (turn.fails === true ? call.fail('model_error', 'The model has failed.') : call.end());
   }
 
-  /** The models of the provider: one refuses all calls, the other one plays. */
+  /** The provider's models: the first refuses all calls, the other one plays. */
   async #answer(call: ProviderCall): Promise<void> {
     if (call.body.model !== OTHER_MODEL.split('/')[1]) return call.answer(401, { error: { message: 'No.' } });
     const { turn, pieces } = this.#next(toProviderParts(call));
@@ -277,7 +277,7 @@ export const toResult = (run: Body, { status, error, output, pending }: Body): R
   pending: pending.map((question: Body) => question.call_id).toSorted(),
 });
 
-/** The steps after which a run is rerun: each finished one of the root loop, but not the last one of a completed run. */
+/** Lists the steps after which a run is rerun: each finished step in the root loop, but not a completed run's last step. */
 export function listPoints({ steps, run }: Original): readonly number[] {
   const last = Math.max(0, ...steps.filter(isFinished).map(({ step }) => step));
   const isPoint = (one: Body) =>
@@ -286,7 +286,7 @@ export function listPoints({ steps, run }: Original): readonly number[] {
   return [0, ...points.map(({ step }) => step)];
 }
 
-/** The numbers of the steps that a rerun keeps. */
+/** Finds the numbers that a rerun's kept steps have. */
 export function findKept({ steps }: Original, afterStep: number): ReadonlySet<number> {
   const kept = new Set<number>();
   const keep = (loop: string | null, limit: number) => {

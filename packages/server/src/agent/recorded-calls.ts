@@ -8,7 +8,7 @@ export type RecordedOutcome = ToolOutputItem | 'waited';
 type Call = Pick<ToolCallItem, 'agent' | 'callerAgent' | 'name' | 'text' | 'callId'>;
 
 /**
- * The calls of the run that a rerun repeats. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
+ * The calls that the original run made. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
  * n-th call of equal ones gets what became of the n-th one in the original run, further ones what became of the last.
  */
 export class RecordedCalls {
@@ -16,11 +16,11 @@ export class RecordedCalls {
   readonly #known: readonly Step[];
   /** Null until the first call. */
   #recorded: ReadonlyMap<string, readonly RecordedOutcome[]> | null = null;
-  /** How many of equal calls the rerun has made. */
+  /** How often the rerun has made an equal call. */
   readonly #made = new Map<string, number>();
   readonly #found = new Map<string, RecordedOutcome | null>();
 
-  /** `original`: the journal of the run and of the runs that it continues. `known`: the same of the rerun. Both in their order. */
+  /** `original`: the run's journal, with the runs that it continues. `known`: the same for the rerun. Both in their order. */
   constructor(original: readonly Step[], known: readonly Step[]) {
     this.#original = original;
     this.#known = known;

@@ -17,10 +17,10 @@ const FITS = 0.6;
  */
 export class RunWindow {
   #leftOut = 0;
-  /** The indexes of the outputs of tools that the loop has added to its prompt. */
+  /** The indexes at which the loop has added tool outputs to its prompt. */
   readonly #outputs: number[] = [];
   #searched: number;
-  /** The size of the items that were measured, without what is left out. */
+  /** The measured items' size, without what is left out. */
   #bytes = 0;
   #measured = 0;
 
@@ -29,7 +29,7 @@ export class RunWindow {
     this.#searched = firstItem;
   }
 
-  /** Each prompt begins with the items of the one before. Only its new items are read: a long run has many steps. */
+  /** Each prompt begins with the earlier one's items. Only new items are read: a long run has many steps. */
   fit(prompt: readonly PromptItem[], instructions: string, windowTokens: number): readonly PromptItem[] {
     for (; this.#searched < prompt.length; this.#searched += 1) {
       if (prompt[this.#searched]?.kind === 'tool_output') this.#outputs.push(this.#searched);

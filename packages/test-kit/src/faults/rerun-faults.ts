@@ -16,13 +16,13 @@ function startAs(change: (run: AdmittedRun) => AdmittedRun): void {
   };
 }
 
-/** No call of a rerun is found in its run, so repeatable tools are called. */
+/** No rerun finds a recorded call, so repeatable tools are called. */
 function callAgain(): Overrides {
   RecordedCalls.prototype.find = () => null;
   return {};
 }
 
-/** A rerun keeps the next step of the root loop, too, if it is not the last one. */
+/** A rerun keeps the root loop's next step, too, if it is not the last one. */
 function shiftStep(): Overrides {
   const journals = new Map<unknown, readonly Params[]>();
   startAs((run) => {
@@ -40,7 +40,7 @@ function shiftStep(): Overrides {
   });
 }
 
-/** The end of a rerun charges the member. */
+/** A rerun's end charges the member. */
 function chargeRerun(): Overrides {
   startAs((run) => ({ ...run, rerunOf: null }));
   return {};
