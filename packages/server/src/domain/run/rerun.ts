@@ -1,5 +1,5 @@
 import type { RunId } from '../ids.ts';
-import type { Step } from './step.ts';
+import { isOwnStep, type JournalledStep, type Step } from './step.ts';
 
 /** How a rerun differs from the original run. Stored with the run. A takeover reads it. */
 export interface RerunSettings {
@@ -32,4 +32,13 @@ export function keptSteps<S extends Pick<Step, 'step' | 'loop' | 'kind' | 'callI
     for (const one of steps) if (one.loop === callId || (one.kind === 'begin' && one.callId === callId)) kept.add(one);
   }
   return steps.filter((one) => kept.has(one));
+}
+
+/** A loop asks first the model that answered last. In a rerun with another model, the models of kept steps do not count. */
+export function toWalked(
+  steps: readonly JournalledStep[],
+  rerun: Pick<RerunSettings, 'model'> | undefined,
+): readonly JournalledStep[] {
+  if (rerun === undefined || rerun.model === null) return steps;
+  return steps.map((step) => (isOwnStep(step) ? step : { ...step, model: null }));
 }
