@@ -257,7 +257,7 @@ function tests(store: StoreName): void {
       'spec-4-authorization',
       'spec-5-scope',
     );
-    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/agency.schema.json', '/docs'];
+    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/agency.schema.json', '/evals.schema.json', '/docs'];
     const nobody = api.as(null);
     for (const path of open) assert.equal((await nobody.get(path)).status, 200, path);
     const others = all.filter((operation) => !open.includes(operation.path));

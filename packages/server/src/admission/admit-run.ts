@@ -14,8 +14,8 @@ import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, decide } from './decide.ts';
-import { namesRun } from './find-start.ts';
-import { forkForRun, lockForRerun } from './fork-for-run.ts';
+import { isEval, namesRun } from './find-start.ts';
+import { forkForRun, lockForRerun, refuseBesideEarlier } from './fork-for-run.ts';
 import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
@@ -181,6 +181,7 @@ export class RunAdmission {
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
     const { node, earlierNodes } = this.#deps;
+    if (isEval(request.rerun)) refuseBesideEarlier(earlierNodes);
     const storesMeta = earlierNodes.areAlive();
     const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: node.nodeId, storesMeta, now });
     const { runId, chatId } = run;

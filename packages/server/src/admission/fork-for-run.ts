@@ -68,12 +68,17 @@ export async function lockForRerun(tx: Tx, { integrationId, consumerId }: Comple
   if (consumerId !== null) await tx.all(lockIntegrationForFiles, { integrationId });
 }
 
+/** Throws a `Refusal` while an earlier version runs on a node. */
+export function refuseBesideEarlier(earlierNodes: EarlierNodes): void {
+  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+}
+
 async function checkRerun(
   tx: Tx,
   { integrationId, consumerId }: CompletionRequest,
   earlierNodes: EarlierNodes,
 ): Promise<void> {
-  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+  refuseBesideEarlier(earlierNodes);
   if (consumerId === null || (await tx.all(refusedPerson, { integrationId, consumerId })).length === 0) return;
   throw new Refusal('chat_not_found', 'The member of this run is being erased.');
 }

@@ -18,6 +18,7 @@ import { NO_EXTRAS, toExtrasJson } from '../domain/run/run-extras.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_RERUNS,
@@ -44,7 +45,8 @@ import type { Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
-import { storeOriginal, toResumePoint } from './store-rerun.ts';
+import { isEval } from './find-start.ts';
+import { storeEval, storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
   readonly request: CompletionRequest;
@@ -60,7 +62,7 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
-  if (request.rerun !== undefined) return JOURNAL_FORMAT_WITH_RERUNS;
+  if (request.rerun !== undefined) return isEval(request.rerun) ? JOURNAL_FORMAT_WITH_EVALS : JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
@@ -256,8 +258,10 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
   const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  const original = rerun === null || rerun.from === null ? null : rerun;
   let attachments: readonly StoredAttachment[] = [];
-  if (rerun !== null) attachments = await storeOriginal(tx, rerun, { chatKey, runId });
+  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId });
+  else if (rerun !== null) await storeEval(tx, runId);
   else if (request.attachments.length > 0)
     attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {
@@ -267,7 +271,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     }
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
-  const resumed = rerun === null ? null : toResumePoint(rerun, now);
+  const resumed = original === null ? null : toResumePoint(original, now);
   return admittedRun(
     {
       runId,
@@ -280,7 +284,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       agencyVersion,
       day,
       createdAt: now,
-      rerunOf: rerun?.runId ?? null,
+      rerunOf: rerun === null ? null : (original?.runId ?? runId),
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },

@@ -202,7 +202,7 @@ function recordedOutcome({ scope, agent, asks }: Setting, call: ToolCallItem): T
   const found = scope.recorded.find(call);
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null)
-    return { status: found.failed === true ? 'failed' : 'completed', text: found.text, textLength: 0 };
+    return { status: found.failed ? 'failed' : 'completed', text: found.text, textLength: 0 };
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
   const asksNow = asks[call.callId] !== undefined && settlement === undefined;

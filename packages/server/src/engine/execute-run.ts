@@ -285,8 +285,10 @@ async function readRecorded(
 ): Promise<RecordedCalls | null> {
   const { rerun } = run.extras;
   if (rerun === undefined || rerun.tools === 'live') return null;
-  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: rerun.of }));
-  return new RecordedCalls([...chained, ...rows.map(journalledStep)], known);
+  if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
+  const { of } = rerun;
+  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: of }));
+  return RecordedCalls.ofRun([...chained, ...rows.map(journalledStep)], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */

@@ -31,8 +31,11 @@ export const JOURNAL_FORMAT_WITH_EXTRAS = 5;
 /** A rerun's format: an earlier version would call its tools, and charge the member. */
 export const JOURNAL_FORMAT_WITH_RERUNS = 6;
 
+/** The format of a run for an eval: an earlier version would call its tools. */
+export const JOURNAL_FORMAT_WITH_EVALS = 7;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_RERUNS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {

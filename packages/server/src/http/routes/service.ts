@@ -1,4 +1,4 @@
-import { AgencyFile, operations } from '@runwire/contract/schemas';
+import { AgencyFile, EvalFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { type LoadedAgency, type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
@@ -117,6 +117,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headOpenApi, openApi);
 
   route(app, operations.getAgencySchema, async () => AgencyFile);
+  route(app, operations.getEvalSchema, async () => EvalFile);
 
   let rendered: string | null = null;
   const docs = async (_request: unknown, reply: FastifyReply) => {
