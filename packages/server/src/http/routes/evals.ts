@@ -38,7 +38,8 @@ export function evalRoutes(app: FastifyInstance, deps: EvalRoutesDeps): void {
   route(app, operations.runEval, start, { startsRuns: true });
 }
 
-function toCompletion({ body, principal, ...request }: Request, limits: CompletionLimits, fetchAllow: FetchAllow) {
+function toCompletion(request: Request, limits: CompletionLimits, fetchAllow: FetchAllow) {
+  const { body, principal, inlineFiles: images } = request;
   const { message, agent, history, user_context } = body.request;
   // Blank counts as missing.
   const usageRequestId = isBlank(body.usageRequestId ?? '') ? null : (body.usageRequestId ?? null);
@@ -51,7 +52,7 @@ function toCompletion({ body, principal, ...request }: Request, limits: Completi
         ...(history === undefined ? {} : { history }),
         ...(user_context === undefined ? {} : { user_context }),
       },
-      ...{ ownerId: principal.ownerId, clientToken: null, answeredBy: null, images: request.inlineFiles ?? null },
+      ...{ ownerId: principal.ownerId, clientToken: null, answeredBy: null, images },
       trace: toTrace(request),
     },
     limits,
