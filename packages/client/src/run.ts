@@ -5,7 +5,16 @@ import { DetachedError, QuestionsPendingError, RunCancelledError, RunFailedError
 import { toEvent, toResult } from './events.ts';
 import { readRun } from './recovery.ts';
 import { passOn } from './response.ts';
-import type { Admission, Frame, RunAgainRequest, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
+import type {
+  Admission,
+  EvaluateRequest,
+  Frame,
+  RunAgainRequest,
+  RunEvent,
+  RunHandle,
+  RunRequest,
+  RunResult,
+} from './run-types.ts';
 import { joinSignals } from './timing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -26,7 +35,7 @@ interface Entry {
 }
 
 /** The request of the run that is read; null if it was started before. */
-type GivenRequest = RunRequest | RunAgainRequest | null;
+type GivenRequest = RunRequest | RunAgainRequest | EvaluateRequest | null;
 
 /** A run that is read in the background, and can be read from its start as often as needed. */
 export class Run implements AsyncIterable<RunEvent> {
@@ -146,13 +155,17 @@ export class Run implements AsyncIterable<RunEvent> {
     const apiIntegrationId = await transport.integration(place.apiIntegrationId);
     place.apiIntegrationId = apiIntegrationId;
     const original = request !== null && 'runId' in request ? request.runId : null;
-    // Questions of a rerun are answered in its chat.
+    const isEval = request !== null && 'request' in request;
+    const route = isEval ? routes.runEval : original ? routes.rerunRun : routes.getCompletionV2;
+    // Questions of a rerun and of an eval are answered in its chat.
     const first =
-      request === null || 'runId' in request ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
+      request === null || isEval || 'runId' in request
+        ? null
+        : withTools({ ...request, apiIntegrationId }, answering.tools);
     // The path names the run and the integration.
     let body = request && JSON.stringify(first ?? { ...request, runId: undefined, apiIntegrationId: undefined });
     for (let turn = 2; ; turn += 1) {
-      for await (const frame of readRun({ transport, place, body, original, signal, onAdmitted })) this.#take(frame);
+      for await (const frame of readRun({ transport, place, route, body, original, signal, onAdmitted })) this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import type { SandboxFile } from '@runwire/contract';
 import { type ApiKey, Credentials } from './credentials.ts';
 import { type Api, createApi } from './resources.ts';
 import { type AttachOptions, type ReadOptions, Run, type RunOptions } from './run.ts';
-import type { RunAgainRequest, RunHandle, RunRequest } from './run-types.ts';
+import type { EvaluateRequest, RunAgainRequest, RunHandle, RunRequest } from './run-types.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { type Fetch, Transport } from './transport.ts';
 import { type UploadOptions, upload } from './upload.ts';
@@ -43,7 +43,12 @@ export class Runwire {
     return this.#start(request, options);
   }
 
-  #start(request: RunRequest | RunAgainRequest, options: RunOptions): Run {
+  /** Starts a run for an eval: its calls get given outcomes. It is read like any run. */
+  evaluate(request: EvaluateRequest, options: ReadOptions = {}): Run {
+    return this.#start(request, options);
+  }
+
+  #start(request: RunRequest | RunAgainRequest | EvaluateRequest, options: RunOptions): Run {
     // The server ignores a blank id, so a run with it could not be found again.
     const usageRequestId = request.usageRequestId?.trim() ? request.usageRequestId : newId();
     const place = {

@@ -1748,6 +1748,125 @@ export interface RunComparison {
 }
 
 /**
+ * A call of another run, with its outcome.
+ */
+export interface EvalCall {
+  /**
+   * The agent that made the call.
+   */
+  agent: string;
+  /**
+   * The agent that asked it. Null if the user asked.
+   */
+  callerAgent?: string | null | undefined;
+  /**
+   * The called tool.
+   */
+  tool: string;
+  /**
+   * The arguments as JSON text.
+   */
+  arguments: string;
+  /**
+   * What the call returned.
+   */
+  output: string;
+  /**
+   * True if the call fails.
+   */
+  failed?: boolean | undefined;
+}
+
+/**
+ * What the agent is asked, as in `POST /get_completion_v2`, and with what.
+ */
+export interface EvalRequest {
+  /**
+   * The message of the user.
+   */
+  message: string;
+  /**
+   * The entry point. By default that of the integration.
+   */
+  agent?: string | null | undefined;
+  /**
+   * An agency that is loaded. By default that of the integration.
+   */
+  agency?: string | null | undefined;
+  /**
+   * `provider/model` for the first agent and for every agent that names none.
+   */
+  model?: string | null | undefined;
+  /**
+   * Replaces the instructions of the first agent.
+   */
+  instructions?: string | null | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * Earlier turns, oldest first. Only for a new chat: its first messages.
+   *
+   * @maxItems 1000
+   */
+  history?: HistoryItem[] | undefined;
+  /**
+   * JSON Schema for the answer of the first agent.
+   */
+  outputSchema?: {
+    [k: string]: unknown;
+  } | null | undefined;
+  /**
+   * True: the first agent has no tools, no other agents and no settings. It makes one call of its model, with temperature 0 if the model has one. A judge is such a run.
+   */
+  alone?: boolean | null | undefined;
+}
+
+/**
+ * A run for an eval.
+ */
+export interface EvalRunRequest {
+  request: EvalRequest;
+  /**
+   * By the name of a tool: what its calls return. They are not executed.
+   */
+  tools?: {
+    [k: string]: EvalTool;
+  } | undefined;
+  /**
+   * Calls of another run. Equal calls get their outcomes, as in a rerun.
+   *
+   * @maxItems 1000
+   */
+  recorded?: EvalCall[] | undefined;
+  /**
+   * Unique id of this request, as in `POST /get_completion_v2`.
+   */
+  usageRequestId?: string | null | undefined;
+}
+
+/**
+ * What each call of a tool returns.
+ */
+export interface EvalTool {
+  /**
+   * Text, or a value that the model gets as JSON.
+   */
+  output: {
+    [k: string]: unknown;
+  };
+  /**
+   * True if the call fails.
+   */
+  failed?: boolean | undefined;
+}
+
+/**
  * A chat.
  */
 export interface Chat {
