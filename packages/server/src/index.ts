@@ -31,11 +31,13 @@ interface FoundEvals {
   readonly suites: readonly EvalFile[];
   /** One line each, with file, line and column. */
   readonly faults: readonly string[];
+  /** The folder that contains the agencies. Null for the demo agency. */
+  readonly agenciesDir: string | null;
 }
 
 interface EvalsOptions {
-  /** One agency. Null: all of `RUNWIRE_AGENCIES_DIR`. */
-  readonly agency: string | null;
+  /** An agency of `RUNWIRE_AGENCIES_DIR`, or the path of a folder. Null: all of `RUNWIRE_AGENCIES_DIR`. */
+  readonly folder: string | null;
   /** False if the agencies run on another server: here their models may have no keys. */
   readonly loadsAgencies: boolean;
 }

@@ -1,13 +1,17 @@
+import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Runwire } from '@runwire/client';
 import type { CliCommand, Context, Environment } from '../command.ts';
 import { repeated, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import type { CaseResult } from '../evals/case-result.ts';
-import type { EvalSuite } from '../evals/eval-case.ts';
+import type { EvalSuite, RecordedRun } from '../evals/eval-case.ts';
 import { EXIT, UsageError } from '../exit-codes.ts';
 import { leave, onInterrupt } from '../interrupts.ts';
-import { note, printJson, visible } from '../output.ts';
+import { note, print, printJson, visible } from '../output.ts';
 import { ProgressBar } from '../progress-bar.ts';
+import { jsonOption } from '../request-options.ts';
 
 interface RunOptions extends IntegrationOptions {
   readonly case?: string;
@@ -26,6 +30,7 @@ const MAX_REPEATS = 100;
 export function addEvalCommands(program: CliCommand, context: Context): void {
   const evals = program.command('evals').explain({ summary: 'run the evals of agencies, and record cases from runs' });
   addRunCommand(evals, context);
+  addRecordCommand(evals, context);
 }
 
 function addRunCommand(evals: CliCommand, { env }: Context): void {
@@ -45,7 +50,7 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
         'runwire evals run --url https://agents.example.com --integration demo --junit evals.xml',
       ],
     })
-    .argument('[AGENCY]', 'one agency of RUNWIRE_AGENCIES_DIR; default: all')
+    .argument('[FOLDER]', 'one agency of RUNWIRE_AGENCIES_DIR, or a folder; default: all')
     .option('--case <TEXT>', 'only cases whose name contains this')
     .option('--model <MODEL>', 'another model, as provider/model; may be repeated', repeated)
     .option('--repeat <N>', 'how often each case is run, whatever the files say', wholeNumber)
@@ -54,11 +59,11 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
     .option('--html <FILE>', 'also write the results as a page with steps and differences')
     .printsJson('print {"passed", "cases"} as JSON')
     .asksIntegration()
-    .action(async (agency: string | undefined, options: RunOptions) => {
+    .action(async (folder: string | undefined, options: RunOptions) => {
       checkOptions(options);
       const { findEvals, loadSchemaCheck } = await import('@runwire/server');
       const isRemote = options.url !== undefined;
-      const found = await findEvals(env, { agency: agency ?? null, loadsAgencies: !isRemote });
+      const found = await findEvals(env, { folder: folder ?? null, loadsAgencies: !isRemote });
       if (found.faults.length > 0) {
         for (const fault of found.faults) note(visible(fault));
         process.exitCode = EXIT.usage;
@@ -68,7 +73,7 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
       const suites = chooseCases(found.suites as readonly EvalSuite[], options);
       const { runEvals } = await import('../evals/run-evals.ts');
       const { EvalRuns } = await import('../evals/eval-run.ts');
-      await using server = isRemote ? null : await startServer(env);
+      await using server = isRemote ? null : await startServer(env, found.agenciesDir);
       const runs = new EvalRuns(await connectToIntegration(server?.env ?? env, server?.options ?? options));
       const models = options.model ?? [null];
       const abort = new AbortController();
@@ -119,9 +124,63 @@ function chooseCases(suites: readonly EvalSuite[], { case: part, repeat }: RunOp
   );
 }
 
-async function startServer(env: Environment) {
+interface RecordOptions extends IntegrationOptions {
+  readonly folder?: string;
+  readonly file: string;
+  readonly withContext?: string;
+  readonly json?: true;
+}
+
+function addRecordCommand(evals: CliCommand, { env }: Context): void {
+  evals
+    .command('record')
+    .explain({
+      summary: 'write runs of a server into the evals of an agency',
+      details: [
+        'It writes messages, answers, and calls with their outcomes into evals/recorded.jsonl, and a case for each run into a file beside it.',
+        'A server deletes user_context when a run ends; give it with --with-context if the case needs it.',
+      ],
+      examples: ['runwire evals record run_01HZX3', 'runwire evals record run_01HZX3 run_01J04Q --folder support --file tickets.yaml'],
+    })
+    .argument('<RUN_ID...>')
+    .option('--folder <FOLDER>', 'an agency of RUNWIRE_AGENCIES_DIR, or a folder; default: that of the integration')
+    .option('--file <FILE>', 'the file that gets the cases; default: recorded.yaml', 'recorded.yaml')
+    .option('--with-context <JSON>', 'the user_context of the runs, written into the file')
+    .printsJson('print {"file", "runs"} as JSON')
+    .asksIntegration()
+    .action(async (runIds: readonly string[], options: RecordOptions) => {
+      const userContext = jsonOption('--with-context', options.withContext);
+      if (!/^[\w-]+\.yaml$/.test(options.file)) throw new UsageError('--file must be a name such as tickets.yaml.');
+      const client = await connectToIntegration(env, options);
+      const { readRun } = await import('../evals/record-run.ts');
+      const { writeRecorded } = await import('../evals/recorded-file.ts');
+      const runs: RecordedRun[] = [];
+      for (const runId of runIds) runs.push(await readRun(client, runId, userContext));
+      const folder = await agencyFolder(env, client, options);
+      const file = await writeRecorded(folder, options.file, runs);
+      if (options.json) printJson({ file, runs: runIds });
+      else print(visible(file));
+      note('The files contain what people wrote: messages, answers and outcomes of tools. Check them before you commit.');
+    });
+}
+
+/** The folder of the agency that gets the cases. */
+async function agencyFolder(env: Environment, client: Runwire, { folder }: RecordOptions): Promise<string> {
+  const dir = env.RUNWIRE_AGENCIES_DIR || undefined;
+  const name = folder ?? (await client.integrations.get()).agency;
+  const paths = [...(dir === undefined ? [] : [join(dir, name)]), ...(folder === undefined ? [] : [folder])];
+  const found = paths.find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+  if (found !== undefined) return found;
+  throw new UsageError(
+    folder === undefined
+      ? 'The folder of the agency is not known here; name it with --folder, or set RUNWIRE_AGENCIES_DIR.'
+      : `${folder} is not a folder; name an agency of RUNWIRE_AGENCIES_DIR, or the path of its folder.`,
+  );
+}
+
+async function startServer(env: Environment, agenciesDir: string | null) {
   const { startEvalServer } = await import('@runwire/server');
-  const server = await startEvalServer(env);
+  const server = await startEvalServer({ ...env, RUNWIRE_AGENCIES_DIR: agenciesDir ?? undefined });
   const { url, apiKey, integration } = server;
   return {
     env: { ...env, RUNWIRE_API_KEY: apiKey },
