@@ -240,6 +240,15 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: { 'die-on-checkpoint': /^died: expected 0, found 1\./m },
     figures: (scale) => ({ starts: scale(1, 2), failed_syncs: scale(0, 1) }),
   },
+  evals: {
+    test: 'every expectation passes and fails as it must, and reports are equal on both servers',
+    minutes: 2,
+    faults: {
+      'judge-always-passes': /^embedded: judge 1 fails: expected .*"failed".*, found .*"passed"/m,
+      'skip-failed-repeats': /^embedded: repeats: one of three passes: expected .*"failed".*, found .*"passed"/m,
+    },
+    figures: () => ({ cases: 60, wrong_files: 16, interrupted: 1 }),
+  },
   doctor: {
     files: ['test/doctor.test.ts'],
     test: 'runwire doctor names the problem of a set-up, and nothing else',

@@ -18,9 +18,9 @@ test('runwire evals run checks cases on a server of its own, and tells the resul
     ...(['contract-25-exit', 'contract-25-json', 'contract-25-junit', 'contract-25-repeats'] as const),
     ...(['contract-25-judge', 'contract-25-judge-failure', 'contract-25-numbers'] as const),
   );
-  const good = { name: 'good', message: 'say It is 99.', expect: { text: { contains: [99] } } };
+  const good = { name: 'good text', message: 'say It is 99.', expect: { text: { contains: [99] } } };
   const bad = { name: 'bad', message: 'say Hi.', expect: { text: { contains: ['99'] } } };
-  const judged = { name: 'judged', message: 'say Hi.', expect: { judge: { criteria: 'score 0.5' } } };
+  const judged = { name: 'good verdict', message: 'say Hi.', expect: { judge: { criteria: 'score 0.5' } } };
   await using stage = await EvalStage.start({
     'shop/evals/a.yaml': file([good, judged]),
     'shop/evals/b.yaml': file([
@@ -30,7 +30,7 @@ test('runwire evals run checks cases on a server of its own, and tells the resul
     ]),
   });
   const folder = getFolder(t);
-  const passes = await runEvals(['shop', '--case', 'g', '--json'], stage.env);
+  const passes = await runEvals(['shop', '--case', 'GOOD', '--json'], stage.env);
   assert.equal(passes.code, 0, passes.stderr);
   const { passed, cases } = JSON.parse(passes.stdout);
   assert.deepEqual([passed, cases.length], [true, 2]);
@@ -74,9 +74,8 @@ test('a recorded run becomes a case that passes, on another server too', async (
   await using server = await startTestServer({ env: { ...stage.env, RUNWIRE_AGENCIES_WATCH: 'true' } });
   const apiIntegrationId = 'tickets';
   await server.api.post('/v2/integrations', { apiIntegrationId, agency: 'shop' });
-  const version = async () => (await server.api.get('/v2/agencies')).body.items.find(
-    ({ agency }: { agency: string }) => agency === 'shop',
-  );
+  const version = async () =>
+    (await server.api.get('/v2/agencies')).body.items.find(({ agency }: { agency: string }) => agency === 'shop');
   const before = await version();
   const complete = async (message: string) => {
     const reader = await server.api.complete({ apiIntegrationId, chatId: 'c', message, agent: 'Billing' });
@@ -93,9 +92,12 @@ test('a recorded run becomes a case that passes, on another server too', async (
   const line = JSON.parse(readFileSync(join(path, 'recorded.jsonl'), 'utf8'));
   assert.deepEqual(line.history, [
     { role: 'user', content: 'say Welcome.' },
-    { role: 'assistant', content: 'Welcome.', agent: 'Billing' },
+    { role: 'assistant', content: 'Welcome.' },
   ]);
-  assert.deepEqual([line.message, line.calls[0].tool, line.calls[0].output], ['call refund {"cents":1}', 'refund', null]);
+  assert.deepEqual(
+    [line.message, line.calls[0].tool, line.calls[0].output],
+    ['call refund {"cents":1}', 'refund', null],
+  );
   assert.ok(existsSync(join(path, 'recorded.yaml')));
 
   for (const args of [['shop'], ['shop', '--url', server.url, '--integration', apiIntegrationId]]) {

@@ -75,7 +75,15 @@ test('the public description is OpenAPI 3.0.3 with bearer security for all', asy
   });
   assert.deepEqual(described.security, [{ [name ?? '']: [] }]);
   for (const [path, operation] of describedOperations()) {
-    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/docs', '/agency.schema.json', '/evals.schema.json'].includes(path);
+    const open = [
+      '/',
+      '/healthz',
+      '/readyz',
+      '/openapi.json',
+      '/docs',
+      '/agency.schema.json',
+      '/evals.schema.json',
+    ].includes(path);
     assert.deepEqual(operation.security, open ? [] : undefined, path);
   }
 });

@@ -33,14 +33,21 @@ const KINDS: readonly Kind[] = [
     name: 'status',
     message: 'fail',
     passes: [{ status: 'failed' }],
-    fails: [['status', {}], ['status', { status: 'completed' }], ['status', { status: 'cancelled' }]],
+    fails: [
+      ['status', {}],
+      ['status', { status: 'completed' }],
+      ['status', { status: 'cancelled' }],
+    ],
   },
   {
     name: 'asks',
     message: lines(FIND, ASK),
     agent: 'Billing',
     passes: [{ asks: ['refund'] }, { asks: ['refund'], calls: ['find_invoice', 'refund'] }],
-    fails: [['asks', { asks: [] }], ['asks', { asks: ['refund', 'refund'] }]],
+    fails: [
+      ['asks', { asks: [] }],
+      ['asks', { asks: ['refund', 'refund'] }],
+    ],
   },
   {
     name: 'calls',
@@ -67,7 +74,10 @@ const KINDS: readonly Kind[] = [
     name: 'agents',
     message: lines('call transfer_to_Billing', 'say I am Billing.'),
     passes: [{ agents: ['Triage', 'Billing'] }],
-    fails: [['agents', { agents: ['Triage'] }], ['agents', { agents: ['Billing', 'Triage'] }]],
+    fails: [
+      ['agents', { agents: ['Triage'] }],
+      ['agents', { agents: ['Billing', 'Triage'] }],
+    ],
   },
   {
     name: 'delegation',
@@ -110,7 +120,11 @@ const KINDS: readonly Kind[] = [
     name: 'limits',
     message: lines(FIND, 'say Done.'),
     passes: [{ maxSteps: 2, maxTokens: 100 }, { maxSteps: 3 }],
-    fails: [['maxSteps', { maxSteps: 1 }], ['maxTokens', { maxTokens: 99 }], ['maxTokens', { maxSteps: 2, maxTokens: 1 }]],
+    fails: [
+      ['maxSteps', { maxSteps: 1 }],
+      ['maxTokens', { maxTokens: 99 }],
+      ['maxTokens', { maxSteps: 2, maxTokens: 1 }],
+    ],
   },
   {
     name: 'judge',
@@ -150,10 +164,20 @@ const OTHER_CALLS = { ...RECORDED, runId: 'run_recorded2', calls: [...RECORDED.c
 export const RECORDED_FILE = `${JSON.stringify(RECORDED)}\n${JSON.stringify(OTHER_CALLS)}\n`;
 
 const SPECIAL: readonly (readonly [Case, Omit<ExpectedCase, 'repeats' | 'hasJudge'>])[] = [
-  [{ name: 'recorded: the same calls', run: 'run_recorded1', expect: { calls: 'same' } }, { status: 'passed', failures: [], passed: 1 }],
-  [{ name: 'recorded: other calls', run: 'run_recorded2', expect: { calls: 'same' } }, { status: 'failed', failures: ['calls'], passed: 0 }],
   [
-    { name: 'recorded: judged by the reference', run: 'run_recorded1', expect: { calls: 'same', judge: { criteria: 'score 0.8' } } },
+    { name: 'recorded: the same calls', run: 'run_recorded1', expect: { calls: 'same' } },
+    { status: 'passed', failures: [], passed: 1 },
+  ],
+  [
+    { name: 'recorded: other calls', run: 'run_recorded2', expect: { calls: 'same' } },
+    { status: 'failed', failures: ['calls'], passed: 0 },
+  ],
+  [
+    {
+      name: 'recorded: judged by the reference',
+      run: 'run_recorded1',
+      expect: { calls: 'same', judge: { criteria: 'score 0.8' } },
+    },
     { status: 'passed', failures: [], passed: 1 },
   ],
   [
@@ -161,15 +185,31 @@ const SPECIAL: readonly (readonly [Case, Omit<ExpectedCase, 'repeats' | 'hasJudg
     { status: 'error', failures: ['judge'], passed: 0 },
   ],
   [
-    { name: 'a failing text and a judge that fails', message: 'say Hi.', expect: { text: { contains: ['Bye'] }, judge: { criteria: 'break' } } },
+    {
+      name: 'a failing text and a judge that fails',
+      message: 'say Hi.',
+      expect: { text: { contains: ['Bye'] }, judge: { criteria: 'break' } },
+    },
     { status: 'error', failures: ['text.contains', 'judge'], passed: 0 },
   ],
   [
-    { name: 'repeats: two of three pass', repeat: 3, atLeast: 2, message: 'vary good|bad|good', expect: { text: { contains: ['good'] } } },
+    {
+      name: 'repeats: two of three pass',
+      repeat: 3,
+      atLeast: 2,
+      message: 'vary good|bad|good',
+      expect: { text: { contains: ['good'] } },
+    },
     { status: 'passed', failures: ['text.contains'], passed: 2 },
   ],
   [
-    { name: 'repeats: one of three passes', repeat: 3, atLeast: 2, message: 'vary good|bad|bad', expect: { text: { contains: ['good'] } } },
+    {
+      name: 'repeats: one of three passes',
+      repeat: 3,
+      atLeast: 2,
+      message: 'vary good|bad|bad',
+      expect: { text: { contains: ['good'] } },
+    },
     { status: 'failed', failures: ['text.contains'], passed: 1 },
   ],
   [
@@ -177,11 +217,25 @@ const SPECIAL: readonly (readonly [Case, Omit<ExpectedCase, 'repeats' | 'hasJudg
     { status: 'failed', failures: ['text.contains'], passed: 1 },
   ],
   [
-    { name: 'a tool that fails', message: lines(FIND, 'say It failed.'), tools: { find_invoice: { output: 'Gone.', failed: true } }, expect: { calls: ['find_invoice'] } },
+    {
+      name: 'a tool that fails',
+      message: lines(FIND, 'say It failed.'),
+      tools: { find_invoice: { output: 'Gone.', failed: true } },
+      expect: { calls: ['find_invoice'] },
+    },
     { status: 'passed', failures: [], passed: 1 },
   ],
   [
-    { name: 'history & <odd> "names"', message: 'say Again.', history: [{ role: 'user', content: 'Hi.' }, { role: 'assistant', content: 'Hi!' }], userContext: { plan: 'pro' }, expect: { maxSteps: 1 } },
+    {
+      name: 'history & <odd> "names"',
+      message: 'say Again.',
+      history: [
+        { role: 'user', content: 'Hi.' },
+        { role: 'assistant', content: 'Hi!' },
+      ],
+      userContext: { plan: 'pro' },
+      expect: { maxSteps: 1 },
+    },
     { status: 'passed', failures: [], passed: 1 },
   ],
 ];

@@ -1,5 +1,5 @@
-import { FakeProvider, type ProviderCall } from '@runwire/test-kit';
-import { providerEvents, sseText } from '@runwire/test-kit';
+import { FakeProvider, type ProviderCall, providerEvents, sseText } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder, type Files } from '../support/agencies-folder.ts';
 
 /*
@@ -53,13 +53,15 @@ export class EvalStage implements AsyncDisposable {
   readonly folder: AgenciesFolder;
   readonly provider: FakeProvider;
   readonly #turns = new Map<string, number>();
-  /** Calls of the model are answered when this resolves. */
-  gate: Promise<void> = Promise.resolve();
+  /** True if calls of the model stay without an answer. */
+  #isHeld = false;
 
   private constructor(folder: AgenciesFolder, provider: FakeProvider) {
     this.folder = folder;
     this.provider = provider;
-    provider.onCall = (call) => void this.gate.then(() => this.#answer(call)).catch(() => call.cut());
+    provider.onCall = (call) => {
+      if (!this.#isHeld) void this.#answer(call).catch(() => call.cut());
+    };
   }
 
   static async start(files: Files = {}): Promise<EvalStage> {
@@ -75,7 +77,10 @@ export class EvalStage implements AsyncDisposable {
       RUNWIRE_SANDBOX: 'off',
       RUNWIRE_PRICES: JSON.stringify({
         currency: 'EUR',
-        models: { 'openai/some-model': { input: 1, cachedInput: 1, output: 1 }, 'openai/other-model': { input: 2, cachedInput: 2, output: 2 } },
+        models: {
+          'openai/some-model': { input: 1, cachedInput: 1, output: 1 },
+          'openai/other-model': { input: 2, cachedInput: 2, output: 2 },
+        },
       }),
       HOME: this.folder.path,
     };
@@ -84,6 +89,15 @@ export class EvalStage implements AsyncDisposable {
   /** Each run of a message that varies begins with its first answer again. */
   reset(): void {
     this.#turns.clear();
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Resolves when models were asked this often. */
+  async waitForCalls(calls: number): Promise<void> {
+    await until(`${calls} calls of models`, () => this.provider.calls.length >= calls);
   }
 
   async #answer(call: ProviderCall): Promise<void> {

@@ -54,7 +54,12 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
     .option('--case <TEXT>', 'only cases whose name contains this')
     .option('--model <MODEL>', 'another model, as provider/model; may be repeated', repeated)
     .option('--repeat <N>', 'how often each case is run, whatever the files say', wholeNumber)
-    .option('--parallel <N>', `how many runs are made concurrently; default: ${DEFAULT_PARALLEL}`, wholeNumber, DEFAULT_PARALLEL)
+    .option(
+      '--parallel <N>',
+      `how many runs are made concurrently; default: ${DEFAULT_PARALLEL}`,
+      wholeNumber,
+      DEFAULT_PARALLEL,
+    )
     .option('--junit <FILE>', 'also write the results as JUnit XML')
     .option('--html <FILE>', 'also write the results as a page with steps and differences')
     .printsJson('print {"passed", "cases"} as JSON')
@@ -140,7 +145,10 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
         'It writes messages, answers, and calls with their outcomes into evals/recorded.jsonl, and a case for each run into a file beside it.',
         'A server deletes user_context when a run ends; give it with --with-context if the case needs it.',
       ],
-      examples: ['runwire evals record run_01HZX3', 'runwire evals record run_01HZX3 run_01J04Q --folder support --file tickets.yaml'],
+      examples: [
+        'runwire evals record run_01HZX3',
+        'runwire evals record run_01HZX3 run_01J04Q --folder support --file tickets.yaml',
+      ],
     })
     .argument('<RUN_ID...>')
     .option('--folder <FOLDER>', 'an agency of RUNWIRE_AGENCIES_DIR, or a folder; default: that of the integration')
@@ -160,7 +168,9 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
       const file = await writeRecorded(folder, options.file, runs);
       if (options.json) printJson({ file, runs: runIds });
       else print(visible(file));
-      note('The files contain what people wrote: messages, answers and outcomes of tools. Check them before you commit.');
+      note(
+        'The files contain what people wrote: messages, answers and outcomes of tools. Check them before you commit.',
+      );
     });
 }
 

@@ -1,6 +1,6 @@
+import type { Usage } from '@runwire/client';
 import type { Cost, EvalCase, EvalRecord, EvalSuite, Failure } from './eval-case.ts';
 import type { Verdict } from './judge.ts';
-import type { Usage } from '@runwire/client';
 
 /** What became of one run of a case. */
 export interface RepeatOutcome {

@@ -47,7 +47,9 @@ export function caseRequest(
   model: string | null,
 ): EvalRunRequest {
   const context = userContext ?? recorded?.userContext;
-  const outcomes = (recorded?.calls ?? []).flatMap(({ output, ...call }) => (output === null ? [] : { ...call, output }));
+  const outcomes = (recorded?.calls ?? []).flatMap(({ output, ...call }) =>
+    output === null ? [] : { ...call, output },
+  );
   return {
     request: {
       message: recorded?.message ?? message ?? '',
@@ -77,7 +79,14 @@ export function callsIn(items: RunResult['newMessages']): ReadonlyMap<string, Re
   for (const item of items as readonly ShownItem[]) {
     const { type, agent = '', callerAgent = null, call_id: callId = '', name = '' } = item;
     if (type === 'function_call') {
-      calls.set(callId, { agent, callerAgent, tool: name, arguments: item.arguments ?? '', output: null, failed: false });
+      calls.set(callId, {
+        agent,
+        callerAgent,
+        tool: name,
+        arguments: item.arguments ?? '',
+        output: null,
+        failed: false,
+      });
     }
     const call = calls.get(callId);
     if (type !== 'function_call_output' || call === undefined) continue;

@@ -160,7 +160,8 @@ const MAX_SHOWN = 200;
 const json = (value: unknown): string => cut(JSON.stringify(value) ?? 'undefined');
 const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 const listed = (names: readonly string[]): string => (names.length === 0 ? 'nothing' : names.join(', '));
-const callText = (call: RecordedCall | undefined): string => (call === undefined ? '' : cut(`${call.tool}(${call.arguments})`));
+const callText = (call: RecordedCall | undefined): string =>
+  call === undefined ? '' : cut(`${call.tool}(${call.arguments})`);
 const callsText = (calls: readonly RecordedCall[]): string => listed(calls.map(callText));
 const patternText = ({ tool, arguments: members }: CallPattern): string =>
   members === undefined ? tool : `${tool} with ${json(members)}`;

@@ -59,7 +59,13 @@ li { overflow-wrap: anywhere; }
 const element = (name: string, text: string | null | undefined, attributes = ''): string =>
   text === null || text === undefined ? '' : `<${name}${attributes}>${escaped(text)}</${name}>`;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 const modelName = (model: string | null): string => model ?? 'model of the agency';
@@ -138,7 +144,9 @@ const MARKS = { equal: 'span', removed: 'del', added: 'ins' } as const;
 
 function textDifference(changes: readonly Change<string>[]): string {
   const isEqual = changes.every(({ kind }) => kind === 'equal');
-  const note = isEqual ? 'The same as the reference.' : 'Compared with the reference: removed text is struck out, new text is underlined.';
+  const note = isEqual
+    ? 'The same as the reference.'
+    : 'Compared with the reference: removed text is struck out, new text is underlined.';
   return `${element('p', note)}<pre>${changes.map(({ kind, value }) => element(MARKS[kind], value)).join('')}</pre>`;
 }
 
@@ -157,7 +165,9 @@ const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0
 
 function stepTable(steps: readonly RecordStep[]): string {
   if (steps.length === 0) return '';
-  const heads = ['Step', 'Agent', 'Model or tool', 'End', 'Tokens', 'Call'].map((name) => element('th', name, ' scope="col"'));
+  const heads = ['Step', 'Agent', 'Model or tool', 'End', 'Tokens', 'Call'].map((name) =>
+    element('th', name, ' scope="col"'),
+  );
   const rows = steps.map(
     ({ agent, name, status, tokens, ...step }, index): string =>
       `<tr>${[String(index + 1), agent, name, status, tokens === null ? '' : String(tokens)].map((text) => element('td', text)).join('')}<td>${callText(step)}</td></tr>`,

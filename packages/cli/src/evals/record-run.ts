@@ -11,7 +11,9 @@ export async function readRun(client: Runwire, runId: string, userContext: Conte
   if (chatDeleted) throw new Error(`The chat of ${runId} was deleted, so its messages are gone.`);
   if (run.completedAt === null) throw new Error(`${runId} has not ended (${status}); record it afterwards.`);
   if (continues !== null) {
-    throw new Error(`${runId} answers the questions of ${continues}, so it has no message of its own; record that run.`);
+    throw new Error(
+      `${runId} answers the questions of ${continues}, so it has no message of its own; record that run.`,
+    );
   }
   const place = { apiIntegrationId, runId, chatId, usageRequestId: null, lastEventId: 0 };
   const { newMessages, text } = await client.attach(place).result();
@@ -27,7 +29,6 @@ export async function readRun(client: Runwire, runId: string, userContext: Conte
 interface Item {
   readonly type?: string;
   readonly role?: string;
-  readonly agent?: string;
   readonly content?: string | readonly { readonly text?: string }[];
   readonly call_id?: string;
   readonly name?: string;
@@ -48,14 +49,13 @@ async function readHistory(client: Runwire, runId: string): Promise<RecordedRun[
 }
 
 function toHistoryItem(item: Item): RecordedRun['history'] {
-  const { type, role, agent, content, call_id: callId = '' } = item;
-  const ofAgent = agent === undefined ? {} : { agent };
+  const { type, role, content, call_id: callId = '' } = item;
   const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
   if (role === 'user') return [{ role, content: text }];
-  if (type === 'message') return [{ role: 'assistant', content: text, ...ofAgent }];
+  if (type === 'message') return [{ role: 'assistant', content: text }];
   if (type === 'function_call') {
     const call = { callId, tool: item.name ?? '', arguments: parsed(item.arguments ?? '') };
-    return [{ role: 'assistant', calls: [call], ...ofAgent }];
+    return [{ role: 'assistant', calls: [call] }];
   }
   if (type !== 'function_call_output') return [];
   return [{ role: 'tool', callId, output: item.output ?? '', ...(item.failed === true ? { failed: true } : {}) }];

@@ -1,6 +1,6 @@
 import { type CaseResult, type RepeatOutcome, toResult } from './case-result.ts';
 import type { EvalCase, EvalRecord, EvalSuite, Failure } from './eval-case.ts';
-import { type EvalRuns, caseRequest } from './eval-run.ts';
+import { caseRequest, type EvalRuns } from './eval-run.ts';
 import { checkExpectations, type SchemaProblem } from './expectations.ts';
 import { isEnough, judgeRequest, readVerdict } from './judge.ts';
 

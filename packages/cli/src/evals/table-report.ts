@@ -19,7 +19,10 @@ export function printResults(results: readonly CaseResult[], models: readonly (s
     { title: 'seconds', value: ([one]) => one?.medianSeconds },
   ];
   const byModel = models.map(
-    (model): Column<Row> => ({ title: model ?? 'default', value: (row) => summary(row.find((one) => one.model === model)) }),
+    (model): Column<Row> => ({
+      title: model ?? 'default',
+      value: (row) => summary(row.find((one) => one.model === model)),
+    }),
   );
   printTable(rows, [...names, ...(models.length === 1 ? single : byModel)]);
   for (const result of results) printFailures(result);

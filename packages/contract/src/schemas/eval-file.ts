@@ -45,7 +45,9 @@ const text = strictObject({
 const judge = strictObject({
   criteria: Type.String({ minLength: 1, maxLength: 20_000, description: 'What a good answer is, for a model.' }),
   model: maybe(Type.String({ pattern: modelId, description: 'Absent: the model of the agency.' })),
-  atLeast: maybe(Type.Number({ minimum: 0, maximum: 1, description: 'The smallest score that passes. 0.5 if absent.' })),
+  atLeast: maybe(
+    Type.Number({ minimum: 0, maximum: 1, description: 'The smallest score that passes. 0.5 if absent.' }),
+  ),
 });
 
 const output = strictObject({

@@ -61,7 +61,9 @@ export const EvalRunRequest = named(
     {
       request: ref(EvalRequest),
       tools: Type.Optional(
-        recordSchema(ref(EvalTool), { description: 'By the name of a tool: what its calls return. They are not executed.' }),
+        recordSchema(ref(EvalTool), {
+          description: 'By the name of a tool: what its calls return. They are not executed.',
+        }),
       ),
       recorded: Type.Optional(
         Type.Array(ref(EvalCall), {
@@ -69,7 +71,9 @@ export const EvalRunRequest = named(
           description: 'Calls of another run. Equal calls get their outcomes, as in a rerun.',
         }),
       ),
-      usageRequestId: Type.Optional(nullable(idThatMayBeBlank('Unique id of this request, as in `POST /get_completion_v2`.'))),
+      usageRequestId: Type.Optional(
+        nullable(idThatMayBeBlank('Unique id of this request, as in `POST /get_completion_v2`.')),
+      ),
     },
     { description: 'A run for an eval.' },
   ),

@@ -62,7 +62,8 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
-  if (request.rerun !== undefined) return isEval(request.rerun) ? JOURNAL_FORMAT_WITH_EVALS : JOURNAL_FORMAT_WITH_RERUNS;
+  if (request.rerun !== undefined)
+    return isEval(request.rerun) ? JOURNAL_FORMAT_WITH_EVALS : JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }

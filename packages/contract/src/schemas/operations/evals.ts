@@ -1,7 +1,14 @@
 import { admittedResponses, notAdmittedAny } from '../admitted.ts';
 import { EvalRunRequest } from '../eval.ts';
 import { ref } from '../kit.ts';
-import { bodyRefusals, integrationParams, integrationPath, integrationRefusals, operation, refusals } from '../operation.ts';
+import {
+  bodyRefusals,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  refusals,
+} from '../operation.ts';
 import { Type } from '../type.ts';
 import { eventStream, integrationExample } from './examples.ts';
 

@@ -51,7 +51,8 @@ type Add = (below: Path, message: string, part?: 'key') => void;
 
 function checkStart({ name, message, run, history }: EvalCaseFile, { recorded }: CaseContext, add: Add): void {
   if (run === undefined) {
-    if (message === undefined) add([], `The case \`${name}\` has no \`message\`; write one, or \`run\` for a recorded run.`);
+    if (message === undefined)
+      add([], `The case \`${name}\` has no \`message\`; write one, or \`run\` for a recorded run.`);
     return;
   }
   if (!recorded.has(run)) {
@@ -78,7 +79,8 @@ function checkPatterns({ expect: { text, output } }: EvalCaseFile, add: Add): vo
     try {
       new RegExp(text.matches, 'u');
     } catch (error) {
-      const problem = error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : String(error);
+      const problem =
+        error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : String(error);
       add(['expect', 'text', 'matches'], `\`matches\` is not a regular expression (${problem}).`);
     }
   }

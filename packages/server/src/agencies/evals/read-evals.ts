@@ -1,4 +1,4 @@
-import { type EvalCaseFile, type EvalFile } from '@runwire/contract/schemas';
+import type { EvalCaseFile, EvalFile } from '@runwire/contract/schemas';
 import { AgencyFolder, FileRefused } from '../agency-folder.ts';
 import { checkEvalShape } from '../check-shape.ts';
 import { type Fault, Faults, FILE_START, type Location } from '../fault.ts';
@@ -37,11 +37,17 @@ export interface FolderEvals {
  * of the agency reads them. `loaded` is null if the agency is not known here; then names of agents, tools and models are not
  * checked.
  */
-export async function readEvals(path: string, agency: string, loaded: LoadedAgency | null, models: CaseContext['models']): Promise<FolderEvals> {
+export async function readEvals(
+  path: string,
+  agency: string,
+  loaded: LoadedAgency | null,
+  models: CaseContext['models'],
+): Promise<FolderEvals> {
   const folder = await AgencyFolder.open(path);
   const names = (await folder.list(EVALS_FOLDER)).filter((name) => /\.ya?ml$/.test(name));
   const faults = new Faults();
-  const recorded = names.length === 0 ? new Map() : await readRecorded(folder, `${EVALS_FOLDER}/${RECORDED_FILE}`, faults);
+  const recorded =
+    names.length === 0 ? new Map() : await readRecorded(folder, `${EVALS_FOLDER}/${RECORDED_FILE}`, faults);
   const suites: EvalSuite[] = [];
   for (const name of names) {
     const suite = await readSuite(folder, `${EVALS_FOLDER}/${name}`, { agency: loaded, models, recorded }, faults);
@@ -98,7 +104,11 @@ function toCase(file: EvalFile, one: EvalCaseFile, { index, location, faults, co
   const atLeast = one.atLeast ?? file.atLeast ?? repeat;
   if (atLeast > repeat) {
     const path = one.atLeast === undefined ? ['atLeast'] : ['cases', index, 'atLeast'];
-    faults.add(location, path, `\`atLeast\` is ${atLeast}, but \`${one.name}\` is run ${repeat} times; write at most ${repeat}.`);
+    faults.add(
+      location,
+      path,
+      `\`atLeast\` is ${atLeast}, but \`${one.name}\` is run ${repeat} times; write at most ${repeat}.`,
+    );
   }
   return { ...one, repeat, atLeast, recorded: one.run === undefined ? null : (context.recorded.get(one.run) ?? null) };
 }

@@ -112,7 +112,11 @@ function withReplaced(
     };
     if (!isAlone) return replaced;
     const nothing = { tools: [], flows: [], fallback: [], webSearch: false, reasoning: null, output: null };
-    return { ...replaced, ...nothing, settings: settingsAlone(agencies.getModel(definition, replaced, integrationModel)) };
+    return {
+      ...replaced,
+      ...nothing,
+      settings: settingsAlone(agencies.getModel(definition, replaced, integrationModel)),
+    };
   });
   return { ...definition, agents };
 }
