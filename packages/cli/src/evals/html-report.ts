@@ -106,18 +106,23 @@ function caseDetails(result: CaseResult): string {
     `${evalCase.name} — ${modelName(model)}`,
   )}</summary>
 ${element('h3', 'Message')}${element('pre', recorded?.message ?? message ?? '')}
-${outcomes.map((outcome, index) => outcomeSection(evalCase, outcome, index, outcomes.length)).join('\n')}
+${outcomes.map((outcome, index) => outcomeSection(result, outcome, index)).join('\n')}
 </details>`;
 }
 
-function outcomeSection(evalCase: EvalCase, outcome: RepeatOutcome, index: number, repeats: number): string {
+function outcomeSection(
+  { suite, evalCase, model, outcomes }: CaseResult,
+  outcome: RepeatOutcome,
+  index: number,
+): string {
   const { record, failures, verdict, error } = outcome;
   const status = error !== null ? 'error' : hasPassed(outcome) ? 'passed' : 'failed';
-  const title = `Run ${index + 1} of ${repeats}: ${statusText(status)}`;
-  return `<section>${element('h3', title)}
+  const title = `Run ${index + 1} of ${outcomes.length}`;
+  const label = `Steps: ${suiteFile(suite)}, ${evalCase.name}, ${modelName(model)}, ${title}`;
+  return `<section>${element('h3', `${title}: ${statusText(status)}`)}
 ${failureList(error === null ? failures : [...failures, error])}
 ${verdictText(evalCase, verdict)}
-${record === null ? '' : recordSections(evalCase.recorded, record)}</section>`;
+${record === null ? '' : recordSections(evalCase.recorded, record, label)}</section>`;
 }
 
 const failureList = (failures: readonly Failure[]): string =>
@@ -132,12 +137,12 @@ function verdictText({ expect: { judge } }: EvalCase, verdict: Verdict | null): 
 ${element('p', `Score ${verdict.score}, at least ${least} is needed. Reason: ${verdict.reason}`)}`;
 }
 
-function recordSections(reference: RecordedRun | null, record: EvalRecord): string {
+function recordSections(reference: RecordedRun | null, record: EvalRecord, label: string): string {
   return `${element('h4', 'Answer')}${
     reference === null ? element('pre', record.text) : textDifference(diffTexts(reference.text, record.text))
   }
 ${reference === null ? '' : callDifference(diffCalls(reference.calls, record.calls))}
-${stepTable(record.steps)}`;
+${stepTable(record.steps, label)}`;
 }
 
 const MARKS = { equal: 'span', removed: 'del', added: 'ins' } as const;
@@ -163,7 +168,7 @@ function callDifference(changes: readonly Change<RecordedCall>[]): string {
 const MAX_SHOWN = 20_000;
 const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-function stepTable(steps: readonly RecordStep[]): string {
+function stepTable(steps: readonly RecordStep[], label: string): string {
   if (steps.length === 0) return '';
   const heads = ['Step', 'Agent', 'Model or tool', 'End', 'Tokens', 'Call'].map((name) =>
     element('th', name, ' scope="col"'),
@@ -172,7 +177,7 @@ function stepTable(steps: readonly RecordStep[]): string {
     ({ agent, name, status, tokens, ...step }, index): string =>
       `<tr>${[String(index + 1), agent, name, status, tokens === null ? '' : String(tokens)].map((text) => element('td', text)).join('')}<td>${callText(step)}</td></tr>`,
   );
-  return `${element('h4', 'Steps')}<div class="scroll" role="region" aria-label="Steps" tabindex="0"><table><thead><tr>${heads.join('')}</tr></thead>
+  return `${element('h4', 'Steps')}<div class="scroll" role="region" aria-label="${escaped(label)}" tabindex="0"><table><thead><tr>${heads.join('')}</tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>`;
 }
 

@@ -5,7 +5,10 @@ type Row = readonly CaseResult[];
 
 /** Prints the cases as rows. One model has several columns; several models have one each. */
 export function printResults(results: readonly CaseResult[], models: readonly (string | null)[]): void {
-  if (results.length === 0) return note('No case has a result.');
+  if (results.length === 0) {
+    note('No case has a result.');
+    return;
+  }
   const rows = [...Map.groupBy(results, ({ suite, evalCase }) => `${suiteFile(suite)}\n${evalCase.name}`).values()];
   const names: readonly Column<Row>[] = [
     { title: 'file', value: ([first]) => first && suiteFile(first.suite) },

@@ -35,14 +35,16 @@ export async function readEval(
   const integration = await first(reads.all(integrationById, { integrationId: request.integrationId }));
   if (integration === undefined) throw new Refusal('integration_not_found');
   const agency = named ?? integration.agency;
-  const agent = request.agent ?? agencies.find(agency)?.loaded?.defaultAgent ?? '';
+  // The default agent of the integration is one of its own agency.
+  const ofAgency = agency === integration.agency ? null : (agencies.find(agency)?.loaded?.defaultAgent ?? null);
+  const agent = request.agent ?? ofAgency;
   const extras: RunExtras = {
     ...NO_EXTRAS,
     outputSchema,
     rerun: { of: null, afterStep: 0, tools: 'recorded', model, instructions, eval: settings },
   };
-  const asEval = { ...request, extras, chatRules: { ...OWN_CHAT_RULES, isTransient: true } };
-  const wrong = checkExtras(extras) ?? modelRefusal(agencies, agency, agent, model);
+  const asEval = { ...request, agent, extras, chatRules: { ...OWN_CHAT_RULES, isTransient: true } };
+  const wrong = checkExtras(extras) ?? modelRefusal(agencies, agency, agent ?? integration.default_agent, model);
   return { ...asEval, rerun: wrong ?? { from: null, agency, model, settlements: [] } };
 }
 

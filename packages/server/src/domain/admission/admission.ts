@@ -360,7 +360,7 @@ function refuseHistory(
 
 function refuseExtras(
   { caller_instructions: allowed }: AdmissionFactsRow,
-  { instructions, outputSchema }: RunExtras,
+  { instructions, outputSchema, rerun }: RunExtras,
   { hasOutput }: AdmissionAgency,
   agent: string,
 ): AdmissionDecision | null {
@@ -369,7 +369,8 @@ function refuseExtras(
       '`instructions` are not allowed by this integration; set its `callerInstructions` to true, or leave them out.';
     return refuse('invalid_request', sentence);
   }
-  if (outputSchema === null || !hasOutput(agent)) return null;
+  // An agent that is alone has no schema.
+  if (outputSchema === null || rerun?.eval?.alone === true || !hasOutput(agent)) return null;
   const sentence = `The agent \`${agent}\` has a schema for its answers already; leave out the request's schema.`;
   return refuse('invalid_request', sentence);
 }
