@@ -6,6 +6,7 @@ import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { EvalStage } from './evals/eval-stage.ts';
 import { getFolder, startRunwire } from './support/cli-process.ts';
+import { listSamples } from './support/doc-samples.ts';
 
 const file = (cases: readonly object[], more: object = {}) => JSON.stringify({ name: 'Refunds', ...more, cases });
 
@@ -59,6 +60,8 @@ test('the evals of the demo agency run without a folder', async () => {
 test('faults in eval files are reported with file, line and column, and by agencies check too', async (t) => {
   cites(t, 'contract-25-faults', 'contract-25-exit');
   await using stage = await EvalStage.start({
+    // The case of the guide has no fault.
+    'shop/evals/good.yaml': listSamples('docs/evals.md', 'yaml')[0] ?? '',
     'shop/evals/wrong.yaml': 'name: Wrong\ncases:\n  - name: a\n    input: Hi\n    expect: {}\n',
   });
   const sentence = 'shop/evals/wrong.yaml:4:5: `input` is not a field of a case; write `message`.\n';
