@@ -183,11 +183,10 @@ function checkAfterStep(
       '`message` replaces the message only with `afterStep` 0: later steps were made for the original one.',
     );
   }
-  const keepable = steps.filter(isKeepable);
-  if (!keepable.some(({ step }) => step === afterStep)) {
+  if (!steps.some((one) => isKeepable(one) && one.step === afterStep)) {
     throw invalid('`afterStep` must be 0 or a finished step of the run outside of delegations; list its steps.');
   }
-  if (status === 'completed' && afterStep === Math.max(...keepable.map(({ step }) => step))) {
+  if (status === 'completed' && steps.every(({ step }) => step <= afterStep)) {
     throw invalid(
       '`afterStep` is the last step of a completed run, so nothing would be left to do; choose an earlier one.',
     );

@@ -44,6 +44,7 @@ import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
 import * as reruns from './migrations/0049-reruns.ts';
+import * as joinedMeasures from './migrations/0052-joined-measures.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -92,6 +93,7 @@ const MIGRATIONS = {
   '0047-answers-by-time': answersByTime,
   '0048-words-of-members': wordsOfMembers,
   '0049-reruns': reruns,
+  '0052-joined-measures': joinedMeasures,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */
