@@ -92,7 +92,7 @@ const KINDS: readonly Kind[] = [
       { text: { contains: ['refund', 99] } },
       { text: { matches: '\\d+ euros?\\.$' } },
       { text: { notContains: ['guarantee', 98] } },
-      { text: { maxCharacters: 26 } },
+      { text: { maxCharacters: 23 } },
       { text: { contains: ['99'], notContains: ['100'], matches: '^The' } },
     ],
     fails: [
@@ -100,7 +100,7 @@ const KINDS: readonly Kind[] = [
       ['text.contains', { text: { contains: ['REFUND'] } }],
       ['text.matches', { text: { matches: '^\\d+$' } }],
       ['text.notContains', { text: { notContains: [99] } }],
-      ['text.maxCharacters', { text: { maxCharacters: 25 } }],
+      ['text.maxCharacters', { text: { maxCharacters: 22 } }],
     ],
   },
   {
