@@ -3,12 +3,12 @@ import { until } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder, type Files } from '../support/agencies-folder.ts';
 
 /*
- * A folder of agencies and a provider for evals. The provider plays what the message contains, one line per answer of the model:
+ * A folder of agencies and a provider for evals. The provider plays what the message contains, one line per model step:
  *
  *   call find_invoice {"invoice":"A1"}
  *   say It costs 99 euros.
  *
- * `vary A|B` says A in the first run, B in the second, and so on. A judge gives the score in its criteria.
+ * With `vary A|B` the first run answers A, the second one B, and so on. A judge gives the score in its criteria.
  */
 
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 10, reasoningTokens: 0 };

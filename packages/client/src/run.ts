@@ -165,7 +165,8 @@ export class Run implements AsyncIterable<RunEvent> {
     // The path names the run and the integration.
     let body = request && JSON.stringify(first ?? { ...request, runId: undefined, apiIntegrationId: undefined });
     for (let turn = 2; ; turn += 1) {
-      for await (const frame of readRun({ transport, place, route, body, original, signal, onAdmitted })) this.#take(frame);
+      for await (const frame of readRun({ transport, place, route, body, original, signal, onAdmitted }))
+        this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();

@@ -47,7 +47,7 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
         'runwire evals run',
         'runwire evals run support --case refund --repeat 5',
         'runwire evals run --model openai/gpt-5-mini --model anthropic/claude-sonnet-5',
-        'runwire evals run --url https://agents.example.com --integration demo --junit evals.xml',
+        'runwire evals run --url https://agents.example.com --junit evals.xml',
       ],
     })
     .argument('[FOLDER]', 'one agency of RUNWIRE_AGENCIES_DIR, or a folder; default: all')
@@ -74,7 +74,7 @@ function addRunCommand(evals: CliCommand, { env }: Context): void {
         process.exitCode = EXIT.usage;
         return;
       }
-      // The server has checked them against the schema of eval files.
+      // They match the schema of eval files.
       const suites = chooseCases(found.suites as readonly EvalSuite[], options);
       const { runEvals } = await import('../evals/run-evals.ts');
       const { EvalRuns } = await import('../evals/eval-run.ts');
@@ -111,7 +111,7 @@ function checkOptions({ parallel, repeat, model = [], url, integration }: RunOpt
   if (integration !== undefined && url === undefined) throw new UsageError('--integration needs --url.');
 }
 
-/** Chooses by `--case`, and applies `--repeat`: then all of the repeats must pass, or as large a part as the file says. */
+/** Chooses cases by `--case`, and applies `--repeat`: the same part must pass as in the file. */
 function chooseCases(suites: readonly EvalSuite[], { case: part, repeat }: RunOptions): readonly EvalSuite[] {
   const chosen = suites.flatMap((suite) => {
     const cases = suite.cases
@@ -174,7 +174,7 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
     });
 }
 
-/** The folder of the agency that gets the cases. */
+/** Finds the folder that gets the cases. */
 async function agencyFolder(env: Environment, client: Runwire, { folder }: RecordOptions): Promise<string> {
   const dir = env.RUNWIRE_AGENCIES_DIR || undefined;
   const name = folder ?? (await client.integrations.get()).agency;

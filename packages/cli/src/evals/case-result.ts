@@ -2,7 +2,7 @@ import type { Usage } from '@runwire/client';
 import type { Cost, EvalCase, EvalRecord, EvalSuite, Failure } from './eval-case.ts';
 import type { Verdict } from './judge.ts';
 
-/** What became of one run of a case. */
+/** How one run ended, and what was wrong with it. */
 export interface RepeatOutcome {
   /** Null if there was no run: the server refused it, or could not be reached. */
   readonly record: EvalRecord | null;
@@ -37,7 +37,7 @@ const NO_USAGE: Usage = {
 
 export const hasPassed = ({ error, failures }: RepeatOutcome): boolean => error === null && failures.length === 0;
 
-/** Adds up the repeats of a case. It is an error if the repeats without a result could still make it pass. */
+/** Adds up a case's repeats. It is an error if the repeats without a result could still make it pass. */
 export function toResult(
   suite: EvalSuite,
   evalCase: EvalCase,
@@ -69,7 +69,7 @@ function addUsage(usages: readonly Usage[]): Usage {
   return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as Usage;
 }
 
-/** Includes the judge. Null if one of the costs is not known. */
+/** Includes the judge. Returns null if a cost is not known. */
 function addCosts(outcomes: readonly RepeatOutcome[]): Cost | null {
   const costs = outcomes.flatMap(({ record, judgeUsage, judgeCost }) => [
     ...(record === null ? [] : [record.cost]),
@@ -90,5 +90,5 @@ function median(values: readonly number[]): number | null {
   return Math.round(((low + high) / 2) * 1000) / 1000;
 }
 
-/** The name of a case in reports: its agency and its file. */
+/** Names the file in reports. */
 export const suiteFile = ({ agency, file }: EvalSuite): string => `${agency}/${file}`;

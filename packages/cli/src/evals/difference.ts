@@ -1,13 +1,13 @@
 import type { RecordedCall } from './eval-case.ts';
 import { isEqual } from './expectations.ts';
 
-/** A part of two texts or lists. */
+/** A part that two texts or lists share, or that only one has. */
 export interface Change<T> {
   readonly kind: 'equal' | 'removed' | 'added';
   readonly value: T;
 }
 
-/** The table of lengths has this many cells at most: longer texts are shown whole. */
+/** Longer texts are shown whole. */
 const MAX_CELLS = 4_000_000;
 
 /** The words that an answer has more or less than the reference, with the spaces between them. */
@@ -39,7 +39,7 @@ function diff<T>(
   const width = after.length + 1;
   const change = (kind: Change<T>['kind']) => (value: T) => ({ kind, value });
   if ((before.length + 1) * width > MAX_CELLS) return [...before.map(change('removed')), ...after.map(change('added'))];
-  // The length of the longest common sequence of the rests, by their starts.
+  // How much the rests have in common, by their starts.
   const lengths = new Uint32Array((before.length + 1) * width);
   const length = (row: number, column: number) => lengths[row * width + column] ?? 0;
   for (let row = before.length - 1; row >= 0; row -= 1) {

@@ -1,6 +1,6 @@
 import type { EvalRunRequest, Usage } from '@runwire/client';
 
-/** What must be true of a run, as in the file. */
+/** What a run must do, as in the file. */
 export interface Expect {
   readonly status?: 'completed' | 'failed' | 'cancelled';
   readonly asks?: readonly string[];
@@ -35,7 +35,7 @@ export interface JudgeSetting {
 
 type History = NonNullable<EvalRunRequest['request']['history']>;
 
-/** A run of a server: one line of recorded.jsonl. */
+/** A server's run: one line in recorded.jsonl. */
 export interface RecordedRun {
   readonly runId: string;
   readonly agent: string;
@@ -58,7 +58,7 @@ export interface RecordedCall {
   readonly failed: boolean;
 }
 
-/** A case of a file, checked and with the file's defaults. */
+/** A checked case with the file's defaults. */
 export interface EvalCase {
   readonly name: string;
   readonly message?: string;
@@ -67,14 +67,14 @@ export interface EvalCase {
   readonly history?: History;
   readonly tools?: NonNullable<EvalRunRequest['tools']>;
   readonly repeat: number;
-  /** How many of the repeats must pass. */
+  /** How many repeats must pass. */
   readonly atLeast: number;
   /** Null if the case has a message of its own. */
   readonly recorded: RecordedRun | null;
   readonly expect: Expect;
 }
 
-/** The cases of one file. */
+/** One file's cases. */
 export interface EvalSuite {
   readonly agency: string;
   /** The path from the agency's folder. */
@@ -83,7 +83,7 @@ export interface EvalSuite {
   readonly cases: readonly EvalCase[];
 }
 
-/** A step of a run, for people. */
+/** A run's step, for people. */
 export interface RecordStep {
   readonly kind: 'model' | 'tool';
   readonly agent: string;
@@ -101,7 +101,7 @@ export interface EvalRecord {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly text: string;
   readonly output: unknown;
-  /** The tools of the questions with which the run ended. */
+  /** The tools that the run's open questions are about. */
   readonly asks: readonly string[];
   readonly calls: readonly RecordedCall[];
   /** The agents that spoke, in order. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallPattern, EvalCase, EvalRecord, Expect, Failure, RecordedCall, TextPattern } from './eval-case.ts';
 
 /*
- * Each expectation is a pure function of a run's record. The judge is not one of them: it asks a model.
+ * Each expectation is a pure function that gets a run's record. A judge is no such function: it asks a model.
  */
 
 /** Returns what is wrong with a value, or null. */
@@ -10,7 +10,7 @@ export type SchemaProblem = (schema: Readonly<Record<string, unknown>>, value: u
 
 type Check = (record: EvalRecord) => readonly Failure[];
 
-/** Returns the expectations that the run does not meet, in the order of the fields. */
+/** Returns the expectations that the run does not meet. */
 export function checkExpectations(
   { expect, recorded }: Pick<EvalCase, 'expect' | 'recorded'>,
   record: EvalRecord,
@@ -137,7 +137,7 @@ function isPart(pattern: unknown, value: unknown): boolean {
   );
 }
 
-/** True if both are calls of the same tool by the same agent with equal arguments. */
+/** True if both calls have the same agent and tool, and equal arguments. */
 export const isEqual = (one: RecordedCall, other: RecordedCall | undefined): boolean =>
   other !== undefined &&
   one.tool === other.tool &&

@@ -4,7 +4,7 @@ import { callsIn } from './eval-run.ts';
 
 type Context = RecordedRun['userContext'];
 
-/** Reads a run of a server as a line of recorded.jsonl. */
+/** Reads a server's run as a line for recorded.jsonl. */
 export async function readRun(client: Runwire, runId: string, userContext: Context): Promise<RecordedRun> {
   const run = await client.runs.get({ runId });
   const { apiIntegrationId, chatId, agent, status, continues, chatDeleted } = run;
@@ -37,7 +37,7 @@ interface Item {
   readonly failed?: boolean;
 }
 
-/** Reads the turns that the first model step was shown before the message of its run. */
+/** Reads the turns that the first model step was shown before the run's message. */
 async function readHistory(client: Runwire, runId: string): Promise<RecordedRun['history']> {
   let first: number | null = null;
   for await (const { step, kind } of client.runs.steps({ runId })) if (kind === 'model') first = step;

@@ -6,7 +6,7 @@ import type { RecordedRun } from './eval-case.ts';
 const SCHEMA_LINE = '# yaml-language-server: $schema=http://127.0.0.1:8787/evals.schema.json';
 const MAX_NAME = 80;
 
-/** Writes the runs into recorded.jsonl, and a case for each into the file. Resolves to the path of the file. */
+/** Writes the runs into recorded.jsonl, and a case for each into the file. Resolves to its path. */
 export async function writeRecorded(folder: string, file: string, runs: readonly RecordedRun[]): Promise<string> {
   const evals = join(folder, 'evals');
   const path = join(evals, file);

@@ -5,7 +5,7 @@ import { checkExpectations, type SchemaProblem } from './expectations.ts';
 import { isEnough, judgeRequest, readVerdict } from './judge.ts';
 
 export interface EvalOptions {
-  /** Null: the agency's own model. */
+  /** Null for the agency's own model. */
   readonly models: readonly (string | null)[];
   readonly parallel: number;
   readonly signal: AbortSignal;
@@ -22,8 +22,8 @@ interface Job {
 }
 
 /**
- * Runs each case with each model as often as it says. Resolves to the results in the order of the files; after an abort only to
- * those of cases whose runs had all ended.
+ * Runs each case with each model, as often as the file asks. Resolves to the results in the files' order. After an abort it leaves
+ * out cases that had not ended.
  */
 export async function runEvals(
   runs: Pick<EvalRuns, 'run'>,

@@ -125,7 +125,7 @@ const EVALS_FILE = `# yaml-language-server: $schema=http://127.0.0.1:8787/evals.
 name: Time
 cases:
   - name: asks the tool for the time
-    # The offline demo model calls a tool if it is told to. Another model gets along with a question.
+    # The offline demo model needs \`/tool\`. If you use another model, write a question.
     message: '/tool local_time {"timeZone":"Europe/Rome"}'
     tools:
       local_time: { output: "Monday, 12:00" }

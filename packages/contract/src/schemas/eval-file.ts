@@ -6,7 +6,7 @@ import { Type } from './type.ts';
 
 const runPattern = '^run_[0-9a-z]+$';
 
-/** Explains what a pattern of an eval file allows: "`field` is …; <sentence>". */
+/** Explains what a pattern in eval files allows: "`field` is …; <sentence>". */
 export const evalPatternSentences: Readonly<Record<string, string>> = {
   [runPattern]: 'write the id of a recorded run, such as `run_01m7x2`; `runwire evals record` writes it',
 };

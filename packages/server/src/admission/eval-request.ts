@@ -24,8 +24,7 @@ interface EvalDeps {
 }
 
 /**
- * Makes the request a rerun without an original. The refusal of it is part of the request, because a replay is answered before
- * it.
+ * Makes the request a rerun without an original. A refusal is part of the request, because a replay is answered before it.
  */
 export async function readEval(
   { reads, agencies }: EvalDeps,
@@ -35,7 +34,7 @@ export async function readEval(
   const integration = await first(reads.all(integrationById, { integrationId: request.integrationId }));
   if (integration === undefined) throw new Refusal('integration_not_found');
   const agency = named ?? integration.agency;
-  // The default agent of the integration is one of its own agency.
+  // The integration's default agent belongs to its own agency.
   const ofAgency = agency === integration.agency ? null : (agencies.find(agency)?.loaded?.defaultAgent ?? null);
   const agent = request.agent ?? ofAgency;
   const extras: RunExtras = {

@@ -15,7 +15,7 @@ interface RecordedCall {
 
 /** What calls get that no recorded call equals. */
 interface OtherCalls {
-  /** By the name of the tool. They win over recorded calls. */
+  /** By the tool's name. They win over recorded calls. */
   readonly tools: ReadonlyMap<string, GivenOutcome>;
   readonly otherwise: RecordedOutcome | null;
 }

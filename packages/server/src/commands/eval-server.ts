@@ -6,18 +6,18 @@ import { compose } from '../compose/compose.ts';
 import { type Environment, readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 
-/** A server of this process, with data that is deleted with it. */
+/** A server in this process. Its data is deleted with it. */
 export interface EvalServer extends AsyncDisposable {
   readonly url: string;
   readonly apiKey: string;
   readonly integration: string;
 }
 
-/** Settings of a server that serves others. They have no effect on how agents answer. */
+/** Settings that have no effect on how agents answer. */
 const LEFT_OUT =
   /^(HOST|PORT|DATABASE_URL|S3_.*|AWS_.*|RUNWIRE_(AGENCIES_WATCH|PUBLIC_URL|STAGING_URL|URL|INTEGRATION|SECRET|DATABASE_POOL|WEBHOOK_ALLOW|TRUSTED_PROXIES|TRACE_CONTENT|METRICS_.*|LOG_.*)|OTEL_.*)$/;
 
-/** Starts a server with the agencies, the models and the sandbox of these settings, on a free port of this machine. */
+/** Starts a server with these agencies, models and sandbox, on a free port. */
 export async function startEvalServer(env: Environment): Promise<EvalServer> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'runwire-evals-'));

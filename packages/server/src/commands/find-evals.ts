@@ -42,7 +42,7 @@ export async function findEvals(env: Environment, { folder, loadsAgencies }: Eva
 
 interface Location {
   readonly agenciesDir: string;
-  /** Null: all of them. */
+  /** Null for all agencies. */
   readonly agency: string | null;
 }
 

@@ -6,7 +6,7 @@ import type { Faults, Location, Path } from '../fault.ts';
 import type { LoadedAgency } from '../loaded-agency.ts';
 import type { RecordedRun } from './recorded-runs.ts';
 
-/** What the checks of a case know besides its file. */
+/** What checks know besides the file. */
 export interface CaseContext {
   /** Null if the agency is not known here. */
   readonly agency: LoadedAgency | null;
@@ -22,7 +22,7 @@ interface CheckedFile {
   readonly context: CaseContext;
 }
 
-/** The names of cases are unique in a file: reports name cases by them. */
+/** Reports name cases, so no two cases in a file have the same name. */
 export function checkNames({ cases }: EvalFile, location: Location, faults: Faults): void {
   for (const [index, { name }] of cases.entries()) {
     if (cases.findIndex((one) => one.name === name) === index) continue;
@@ -103,7 +103,7 @@ function checkNamesIn(one: EvalCaseFile, agency: LoadedAgency, add: Add): void {
   for (const [index, name] of (expect.agents ?? []).entries()) {
     if (!agency.agents.has(name)) add(['expect', 'agents', index], unknownName('agent', name, agents));
   }
-  // The names of the tools of MCP servers are known only while the servers are connected.
+  // The tools that MCP servers have are known only while the servers are connected.
   if (agency.mcp.length > 0) return;
   const known = toolNames(agency);
   const check = (name: string, path: Path, part?: 'key') => {

@@ -9,7 +9,7 @@ import { RECORDED_FILE, type RecordedRun, readRecorded } from './recorded-runs.t
 
 export const EVALS_FOLDER = 'evals';
 
-/** The cases of one file. */
+/** One file's cases. */
 export interface EvalSuite {
   readonly agency: string;
   /** The path from the agency's folder. */
@@ -18,10 +18,10 @@ export interface EvalSuite {
   readonly cases: readonly EvalCase[];
 }
 
-/** One case, with the defaults of its file. */
+/** One case, with its file's defaults. */
 export interface EvalCase extends EvalCaseFile {
   readonly repeat: number;
-  /** How many of the repeats must pass. */
+  /** How many repeats must pass. */
   readonly atLeast: number;
   /** The recorded run that `run` names. Null if the case has a message. */
   readonly recorded: RecordedRun | null;
@@ -33,9 +33,8 @@ export interface FolderEvals {
 }
 
 /**
- * Reads and checks the evals in an agency's folder. They are not part of the agency's version: another `AgencyFolder` than that
- * of the agency reads them. `loaded` is null if the agency is not known here; then names of agents, tools and models are not
- * checked.
+ * Reads and checks an agency's evals. They are not part of its version, so another `AgencyFolder` reads them. `loaded` is null if
+ * the agency is not known here; then the names of agents, tools and models are not checked.
  */
 export async function readEvals(
   path: string,
@@ -56,7 +55,7 @@ export async function readEvals(
   return { suites, faults: faults.sorted };
 }
 
-/** Reads the text of one file. Returns null and adds faults if it is wrong. */
+/** Reads one file's text. Returns null and adds faults if it is wrong. */
 export function readSuiteText(
   file: string,
   text: string,

@@ -6,7 +6,7 @@ export const RECORDED_FILE = 'recorded.jsonl';
 /** A run with long tool outputs has some hundred kilobytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A run of a server, as `runwire evals record` writes it: one line of JSON. */
+/** A server's run, as `runwire evals record` writes it: one line with JSON. */
 export interface RecordedRun {
   readonly runId: string;
   readonly agent: string;
@@ -33,7 +33,7 @@ export interface RecordedToolCall {
 const TEXTS = ['runId', 'agent', 'message', 'text'] as const;
 const LISTS = ['history', 'calls'] as const;
 
-/** Reads the recorded runs, by their ids. A later line replaces an earlier one of the same run. */
+/** Reads the recorded runs, by their ids. A later line with the same run replaces an earlier one. */
 export async function readRecorded(
   folder: AgencyFolder,
   file: string,

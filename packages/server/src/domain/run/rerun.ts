@@ -18,11 +18,11 @@ export interface GivenOutcome {
 
 /** What an eval gives its run in place of an original. */
 export interface EvalSettings {
-  /** The outcome of each call of a tool, by its name. */
+  /** What a tool's calls return, by its name. */
   readonly tools: Readonly<Record<string, GivenOutcome>>;
-  /** Calls of another run. */
+  /** Another run's calls. */
   readonly recorded: readonly GivenCall[];
-  /** True if the root agent only makes one call of its model, without tools. */
+  /** True if the root agent only asks its model once, without tools. */
   readonly alone: boolean;
 }
 
