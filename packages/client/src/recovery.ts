@@ -15,8 +15,8 @@ export interface ReadRun {
   readonly body: string | null;
   /** The operation of the request. */
   readonly route: Route;
-  /** The run that the request runs again. Null if it starts another one. */
-  readonly original: string | null;
+  /** The run that the request runs again. Undefined if it starts another one. */
+  readonly original: string | undefined;
   readonly signal: AbortSignal;
   readonly onAdmitted: (admission: Admission) => void;
 }

@@ -147,7 +147,7 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
       ],
       examples: [
         'runwire evals record run_01HZX3',
-        'runwire evals record run_01HZX3 run_01J04Q --folder support --file tickets.yaml',
+        'runwire evals record run_01HZX3 --folder support --file tickets.yaml',
       ],
     })
     .argument('<RUN_ID...>')
