@@ -56,6 +56,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     createOwner: { email: 'third@example.com' },
     createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
+    runEval: { request: { message: 'Hi' } },
     answerQuestions: { answers: [{ questionId: 'qst_1', approve: true }] },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
 import { cites } from '../requirements/cite.ts';
 import { EvalStage } from './evals/eval-stage.ts';
 import { getFolder, startRunwire } from './support/cli-process.ts';
@@ -69,6 +71,19 @@ test('faults in eval files are reported with file, line and column, and by agenc
   assert.deepEqual([ran.code, ran.stdout, ran.stderr], [2, '', sentence]);
   const checked = await startRunwire(['agencies', 'check', stage.folder.path], { env: stage.env }).result;
   assert.deepEqual([checked.code, checked.stdout], [1, sentence]);
+});
+
+test('the schema of eval files is served, and accepts the case of the guide', async (t) => {
+  cites(t, 'contract-25-files');
+  await using server = await startTestServer();
+  const { status, body } = await server.api.get('/evals.schema.json');
+  assert.equal(status, 200);
+  const committed = readFileSync(new URL('../docs/evals.schema.json', import.meta.url), 'utf8');
+  assert.deepEqual(body, JSON.parse(committed));
+  const validate = new Ajv({ strict: false }).compile(body);
+  const guide: unknown = parse(listSamples('docs/evals.md', 'yaml')[0] ?? '');
+  assert.ok(validate(guide), JSON.stringify(validate.errors));
+  assert.equal(validate({ name: 'A', cases: [{ name: 'a', prompt: 'Hi', expect: {} }] }), false);
 });
 
 test('a recorded run becomes a case that passes, on another server too', async (t) => {

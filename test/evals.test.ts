@@ -145,6 +145,14 @@ function tests(store: StoreName): void {
     }
   });
 
+  test('no client token can start a run for an eval', async (t) => {
+    cites(t, 'contract-25-token');
+    await rig.member(integration, 'ann');
+    const { clientToken } = (await rig.api.post(`${below}/client_tokens`, { consumerId: 'ann' })).body;
+    const foreign = await rig.api.as(clientToken).post(`${below}/evals/run`, { request: { message: 'Go.' } });
+    assert.deepEqual([foreign.status, foreign.body.code], [403, 'token_forbidden']);
+  });
+
   test('an agent that is alone has no tools and no settings, in its prompt too', async (t) => {
     cites(t, 'contract-25-alone');
     const request = script({ Lead: [say('0.5')] });
