@@ -5,6 +5,7 @@ import { STORES, type StoreName } from '@runwire/test-kit';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
 import { pickColumn } from './support/columns.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
@@ -143,6 +144,31 @@ function tests(store: StoreName): void {
       );
       assert.deepEqual([status, answer.code], [400, code]);
     }
+  });
+
+  test('a run for an eval keeps its outcomes after a takeover', async (t) => {
+    cites(t, 'contract-25-tools', 'contract-25-recorded');
+    await using server = await KillableServer.start({ store });
+    await server.metered();
+    const { controller } = server;
+    const recorded = [{ agent: 'Clerk', tool: 'echo', arguments: '{"n":1}', output: 'recorded' }];
+    const reader = await server.api.evaluate('mine', { request: { message: 'Do it' }, recorded });
+    const echo = async (call: Awaited<ReturnType<typeof controller.nextCall>>, id: string) => {
+      await call.toolCall(id, 'echo', '{"n":1}');
+      await call.end();
+      return controller.nextCall();
+    };
+    const held = await echo(await controller.nextCall(), 'x');
+    await server.process.kill();
+    await reader.over;
+    await server.startAgain();
+    const repeated = await controller.nextCall();
+    assert.deepEqual(repeated.request.prompt, held.request.prompt);
+    const last = await echo(repeated, 'y');
+    const outputs = last.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+    assert.deepEqual(outputs, ['recorded', 'recorded']);
+    await last.end();
+    await (await server.api.events(String(reader.headers['x-run-id']), 0, 'mine')).whole();
   });
 
   test('no client token can start a run for an eval', async (t) => {
