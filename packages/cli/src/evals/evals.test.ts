@@ -51,19 +51,17 @@ test('every expectation is checked against the record', (t) => {
   assert.deepEqual(failures({}), []);
   assert.deepEqual(failures({ text: { contains: [99, 'euros'], matches: '\\d+', maxCharacters: 18 } }), []);
   assert.deepEqual(failures({ output: { equals: { n: 1 } }, maxSteps: 1, maxTokens: 10, notCalls: ['close'] }), []);
-  const all = {
-    ...{
-      status: 'failed',
-      asks: [],
-      calls: ['none'],
-      notCalls: ['look'],
-      agents: ['Triage'],
-      maxSteps: 0,
-      maxTokens: 9,
-    },
+  const all: Expect = {
+    status: 'failed',
+    asks: [],
+    calls: ['none'],
+    notCalls: ['look'],
+    agents: ['Triage'],
     text: { contains: [98], notContains: [99], matches: '^\\d+$', maxCharacters: 17 },
     output: { equals: { n: 2 }, schema: {} },
-  } as const;
+    maxSteps: 0,
+    maxTokens: 9,
+  };
   assert.deepEqual(failures(all), [
     ...['status', 'asks', 'calls', 'notCalls', 'agents'],
     ...['text.contains', 'text.notContains', 'text.matches', 'text.maxCharacters'],
