@@ -7,7 +7,7 @@ import type { Admit } from '../domain/admission/admission.ts';
 import { toDay } from '../domain/admission/allowance.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
-import type { Continuation } from '../domain/question/question.ts';
+import type { Continuation, Settlement } from '../domain/question/question.ts';
 import { parseQuestions } from '../domain/question/question-json.ts';
 import { toStoredAnswer } from '../domain/question/settle-questions.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -17,6 +17,7 @@ import { NO_EXTRAS, toExtrasJson } from '../domain/run/run-extras.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_CHANGES,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_URLS,
@@ -57,6 +58,8 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
+  const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
+  if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
@@ -83,6 +86,9 @@ async function leaveToSweep(
   }
 }
 
+const isRemembered = ({ questionId }: Settlement, answers: CompletionRequest['answers']): boolean =>
+  answers?.some((answer) => answer.questionId === questionId && answer.remember === 'chat') === true;
+
 /** Records what became of the chat's questions. The chat's row is locked already. */
 async function settleAll(
   tx: Tx,
@@ -108,6 +114,7 @@ async function settleAll(
         settled_at: now,
         answered_run_id: isAnswered ? runId : null,
         answer_json: isAnswered ? JSON.stringify(toStoredAnswer(settlement, answers, answeredBy)) : null,
+        remembered_tool: isRemembered(settlement, answers) ? (question?.tool ?? null) : null,
       });
     }),
   );

@@ -59,6 +59,7 @@ function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     output,
     replay: _,
     asks: __,
+    allows: _______,
     asked: ___,
     indexInLoop: ____,
     questionId: _____,
@@ -72,12 +73,16 @@ function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     completedAt,
     firstTokenMs = null,
     cost = null,
+    arguments: changed = null,
+    shownArguments = null,
     ...columns
   } = step;
   const [first] = output;
   return {
     ...columns,
     loop: loop === '' ? null : loop,
+    arguments: changed,
+    shownArguments,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),

@@ -40,6 +40,7 @@ export const settleAskedQuestion = statement(
           settled_at: eb.ref('excluded.settled_at'),
           answered_run_id: eb.ref('excluded.answered_run_id'),
           answer_json: eb.ref('excluded.answer_json'),
+          remembered_tool: eb.ref('excluded.remembered_tool'),
         })),
       ),
 );
@@ -55,6 +56,7 @@ const SETTLED_COLUMNS = [
   'settled_at',
   'answered_run_id',
   'answer_json',
+  'remembered_tool',
 ] as const;
 
 export const deleteAskedQuestions = statement('delete asked questions', (db, p: { chatKey: ChatKey }) =>
