@@ -43,6 +43,7 @@ import * as audit from './migrations/0045-audit.ts';
 import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
+import * as rememberedTools from './migrations/0050-remembered-tools.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -90,6 +91,7 @@ const MIGRATIONS = {
   '0046-search': search,
   '0047-answers-by-time': answersByTime,
   '0048-words-of-members': wordsOfMembers,
+  '0050-remembered-tools': rememberedTools,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -71,6 +71,8 @@ export const step = {
   firstEventId: 2,
   lastEventId: 9,
   files: [],
+  arguments: null,
+  shownArguments: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,
@@ -112,6 +114,7 @@ export const chat = {
   titlePreview: 'Which trains go to Rome?',
   forkedFrom: null,
   replacedBy: null,
+  approvals: [],
   transient: false,
   metadata: null,
 };
@@ -148,6 +151,8 @@ export const askedQuestion = {
   state: 'open',
   decision: null,
   reason: null,
+  changedArguments: null,
+  remember: null,
   answeredBy: null,
 };
 
@@ -217,6 +222,8 @@ export const agency = {
       fallback: [],
       tools: ['clock'],
       approval: [],
+      editable: [],
+      remember: [],
       sandbox: false,
       starters: [],
     },
