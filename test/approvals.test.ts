@@ -100,7 +100,9 @@ function tests(store: StoreName): void {
     assert.deepEqual([step.arguments, step.shownArguments], [{ cents: 500 }, { cents: 900 }]);
     const [item] = (await rig.api.get('/v2/questions?state=answered')).body.items;
     assert.deepEqual([item.arguments, item.changedArguments, item.remember], [{ cents: 900 }, { cents: 500 }, null]);
-    const sent = (await get('/chats/c/messages')).items.find(({ answers }: { answers: object[] }) => answers.length > 0);
+    const sent = (await get('/chats/c/messages')).items.find(
+      ({ answers }: { answers: object[] }) => answers.length > 0,
+    );
     assert.deepEqual(sent.answers[0].changedArguments, { cents: 500 });
     // The next turn shows the call as the model wrote it, and its output as it read it.
     await post({ message: 'Sure?' });
@@ -118,7 +120,11 @@ function tests(store: StoreName): void {
       assert.match(String(error), sentence);
     };
     const changed = { arguments: { cents: 5 } };
-    await invalid(open, { arguments: { cents: 'x' } }, /^`answers\[0\].arguments` is not what the tool `refund` accepts/);
+    await invalid(
+      open,
+      { arguments: { cents: 'x' } },
+      /^`answers\[0\].arguments` is not what the tool `refund` accepts/,
+    );
     await invalid(open, { arguments: { cents: 2000 } }, /is not what the tool `refund` accepts: .*cents/);
     await invalid(open, { ...changed, approve: false }, /has `arguments`, which belongs to `approve: true`/);
     await invalid(open, { remember: 'chat', approve: false }, /has `remember`, which belongs to `approve: true`/);
@@ -136,7 +142,11 @@ function tests(store: StoreName): void {
     cites(t, 'agents-33-lists');
     play(rig, { Clerk: [calls(['c1', 'read_file', { path: '/app/mnt/a.txt' }], ['c2', 'refund', { cents: 1 }])] });
     const { pending } = await run({ agent: 'Clerk' });
-    const allowed = pending.map(({ tool, editable, rememberable }: Record<string, unknown>) => [tool, editable, rememberable]);
+    const allowed = pending.map(({ tool, editable, rememberable }: Record<string, unknown>) => [
+      tool,
+      editable,
+      rememberable,
+    ]);
     assert.deepEqual(allowed.toSorted(), [
       ['read_file', true, true],
       ['refund', true, undefined],
@@ -165,8 +175,15 @@ function tests(store: StoreName): void {
       'contract-9-remove-approvals',
     );
     play(rig, {
-      Lead: [pays('c1', 1), pays('c2', 2), say('Both.'), pays('c3', 3), say('Third.'), ...[4, 5, 6].map((n) => pays(`c${n}`, n))],
-      Strict: [pays('s1', 7)],
+      Lead: [
+        pays('c1', 1),
+        pays('c2', 2),
+        say('Both.'),
+        pays('c3', 3),
+        say('Third.'),
+        ...[4, 5, 6].map((n) => pays(`c${n}`, n)),
+      ],
+      Strict: [pays('s1', 7), say('No.')],
     });
     const made = () => refunds.map(({ cents }) => cents);
     const asked = await run();
@@ -185,6 +202,7 @@ function tests(store: StoreName): void {
     // Neither does a later run. Agents whose tool does not allow it, other chats and forks ask.
     assert.deepEqual([(await run({ message: 'Again.' })).pending, made()], [[], [1, 2, 3]]);
     assert.equal((await run({ agent: 'Strict' })).pending.length, 1);
+    await run({ message: 'Never mind.' });
     assert.equal((await run({ chatId: 'd' })).pending.length, 1);
     const { body: fork } = await rig.api.post(below('/chats/c/fork'), { runId: end.run_id });
     assert.deepEqual(fork.approvals, []);

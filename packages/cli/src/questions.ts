@@ -99,7 +99,14 @@ function parseArguments(text: string): Record<string, unknown> | null {
 }
 
 /** True if an option answers a question. */
-export const hasAnswers = ({ approve, arguments: changed, remember, decline, output, failed }: AnswerOptions): boolean =>
+export const hasAnswers = ({
+  approve,
+  arguments: changed,
+  remember,
+  decline,
+  output,
+  failed,
+}: AnswerOptions): boolean =>
   [approve, changed, remember, decline, output, failed].some((values) => values !== undefined);
 
 /** Answers all questions by options. Throws if a question has no answer or two, or if an option names none. */
@@ -138,10 +145,15 @@ export function answersByOptions(questions: readonly Question[], options: Answer
 }
 
 /** `--approve`, `--arguments` and `--remember` may name one question together. */
-function listApprovals(questions: readonly Question[], options: AnswerOptions): Map<Question, Omit<Answer, 'questionId'>> {
+function listApprovals(
+  questions: readonly Question[],
+  options: AnswerOptions,
+): Map<Question, Omit<Answer, 'questionId'>> {
   const approvals = new Map<Question, Omit<Answer, 'questionId'>>();
   const add = (name: string, more: Omit<Answer, 'questionId'>) => {
-    for (const question of name === ALL ? questions.filter(({ kind }) => kind === 'approval') : named(questions, name)) {
+    for (const question of name === ALL
+      ? questions.filter(({ kind }) => kind === 'approval')
+      : named(questions, name)) {
       if (question.kind === 'tool') throw new UsageError(`${describe(question)} needs an output; use --output.`);
       approvals.set(question, { ...approvals.get(question), approve: true, ...more });
     }

@@ -74,7 +74,9 @@ export const answeredBy = (description: string) =>
 /** What an approval had besides. */
 export const approvalFields = {
   changedArguments: nullable(
-    freeObject({ description: 'The arguments with which the call was approved instead. Null if they were not changed.' }),
+    freeObject({
+      description: 'The arguments with which the call was approved instead. Null if they were not changed.',
+    }),
   ),
   remember: nullable(
     oneOfStrings(['chat'], { description: '`chat`: the tool was allowed for the chat. Null if it was not.' }),
