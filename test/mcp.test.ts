@@ -125,29 +125,29 @@ test('`approval` of an agent counts also if another server takes the name of the
 
 test('arguments of an MCP tool are changed if a list of the agent names it and its schema accepts them', async (t) => {
   cites(t, 'agents-33-mcp');
-  const lists = '    approval: [one_echo, one_about]\n    editable: [one_echo]\n    remember: [one_echo]\n';
-  await using rig = await McpRig.start(mcpAgency({ one: scripted() }, lists));
+  const lists = '    approval: [every_echo, every_get-env]\n    editable: [every_echo]\n    remember: [every_echo]\n';
+  await using rig = await McpRig.start(mcpAgency({ every: everything }, lists));
   const held = await rig.hold();
-  await held.call.toolCall('call_1', 'one_echo', '{"text":"written"}');
-  await held.call.toolCall('call_2', 'one_about', '{}');
+  await held.call.toolCall('call_1', 'every_echo', '{"message":"written"}');
+  await held.call.toolCall('call_2', 'every_get-env', '{}');
   await held.call.end();
   await held.reader.whole();
   const { chatId, pending } = messagesFrame(held.reader);
   type Shown = { readonly tool: string; readonly question_id: string; readonly editable?: true };
-  const [echo, about] = ['one_echo', 'one_about'].map((name) => pending.find(({ tool }: Shown) => tool === name));
+  const [echo, about] = ['every_echo', 'every_get-env'].map((name) => pending.find(({ tool }: Shown) => tool === name));
   assert.deepEqual([echo.editable, echo.rememberable, about.editable], [true, true, undefined]);
   const answer = (given: unknown, more: object = {}) => {
-    const answers = [{ questionId: echo.question_id, approve: true, arguments: { text: given }, ...more }];
+    const answers = [{ questionId: echo.question_id, approve: true, arguments: { message: given }, ...more }];
     return rig.rig.api.complete({ apiIntegrationId: 'own', chatId, message: '', answers });
   };
   const { status, body } = await refusal(await answer(7));
   assert.equal(status, 400);
-  assert.match(body.error, /^`answers\[0\].arguments` is not what the tool `one_echo` accepts/);
+  assert.match(body.error, /^`answers\[0\].arguments` is not what the tool `every_echo` accepts/);
   const reader = await answer('changed', { remember: 'chat' });
   const call = await rig.rig.controller.nextCall();
   const outputs = call.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
-  assert.deepEqual(outputs[0], 'A person changed the arguments to {"text":"changed"}.\nchanged');
-  await call.toolCall('call_3', 'one_echo', '{"text":"third"}');
+  assert.deepEqual(outputs[0], 'A person changed the arguments to {"message":"changed"}.\nEcho: changed');
+  await call.toolCall('call_3', 'every_echo', '{"message":"third"}');
   await call.end();
   await (await rig.rig.controller.nextCall()).end();
   await reader.whole();
