@@ -409,18 +409,19 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
 
 async function afterMonths(rig: Rig): Promise<void> {
   const apis = () => rig.servers.slice(-1).map(({ api }) => api);
-  const asked = await askFor(apis, 'later');
+  const later = await askFor(apis, 'later');
   await rig.server().kill();
   await rig.add({ aheadMs: DAYS_30 });
   const end = await send(
     apis,
-    getBody('later', { message: '', answers: approve(asked), usageRequestId: 'later-answer' }),
+    getBody('later', { message: '', answers: approve(later), usageRequestId: 'later-answer' }),
   );
   expectEqual('answer after 30 days', [end.status, made(rig, 'later-a')], ['completed', 1]);
   const allowed = await send(apis, getBody('trust', { message: 'pay months', usageRequestId: 'months' }));
   expectEqual('call of a tool that was allowed 30 days ago', [allowed.pending, made(rig, 'months-a')], [[], 1]);
   await (apis()[0] as ApiClient).patch(`${rig.path}/chats/trust`, { approvals: [] });
-  await askFor(apis, 'trust', 'pay removed-approval');
+  const asked = await send(apis, getBody('trust', { message: 'pay asked', usageRequestId: 'asks-again' }));
+  expectEqual('questions after the approval was removed', [asked.pending.length, made(rig, 'asked-a')], [1, 0]);
 }
 
 type LabelledKill = readonly [label: string, kill: Kill];
