@@ -447,11 +447,15 @@ CREATE TABLE "runs" (
   "extras_json" text,
   "response_deleted_at" bigint,
   "first_token_ms" bigint,
-  "currency" text
+  "currency" text,
+  "rerun_of" text,
+  "rerun_after_step" bigint
 ) without rowid;
+CREATE INDEX "reruns" on "runs" ((coalesce(integration_id, '')), "created_at", "run_id") where rerun_of is not null;
 CREATE INDEX "runs_agent" on "runs" ("integration_id", "agent", "created_at", "run_id");
 CREATE INDEX "runs_consumer" on "runs" ("integration_id", "consumer_id", "created_at", "run_id") where consumer_id is not null;
 CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
+CREATE INDEX "runs_rerun_of" on "runs" ("rerun_of", "created_at", "run_id") where rerun_of is not null;
 CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
 
 CREATE TABLE "schedule_ticks" (
@@ -1383,11 +1387,15 @@ create table "runs" (
   response_deleted_at bigint,
   first_token_ms bigint,
   currency text collate "C",
+  rerun_of text collate "C",
+  rerun_after_step bigint,
   constraint runs_pkey PRIMARY KEY (run_id)
 );
+CREATE INDEX reruns ON runs USING btree (COALESCE(integration_id, ''::text), created_at, run_id) WHERE (rerun_of IS NOT NULL);
 CREATE INDEX runs_agent ON runs USING btree (integration_id, agent, created_at, run_id);
 CREATE INDEX runs_consumer ON runs USING btree (integration_id, consumer_id, created_at, run_id) WHERE (consumer_id IS NOT NULL);
 CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
+CREATE INDEX runs_rerun_of ON runs USING btree (rerun_of, created_at, run_id) WHERE (rerun_of IS NOT NULL);
 CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
 
 create table "schedule_ticks" (

@@ -40,6 +40,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     .replace(/:[A-Za-z]+/g, 'some-id')
     .replace(/chat_status$/, 'chat_status?chatId=some-id')
     .replace(/usage\/summary$/, 'usage/summary?groupBy=day')
+    .replace(/compare$/, 'compare?with=run_1')
     .replace(/files\/content$/, 'files/content?path=/app/mnt/a');
   const query = operation.operationId === 'deleteFile' ? '?path=/app/mnt/a' : '';
   const bodies: Record<string, unknown> = {

@@ -101,8 +101,10 @@ test('has a method for every operation that needs a key', async () => {
     ...{ integrations: 3, keys: counts.keys, owners: 2, agencies: 2, nodes: 1 },
     ...{ webhooks: 1, deliveries: 3, schedules: 1, ticks: 0, questions: 0, people: 2, audit: 1 },
   });
+  const again = await all.rerun({ runId }).result();
+  assert.equal((await all.runs.compare({ runId, with: again.runId })).text.right, again.text);
   await all.people.delete({ personId });
-  assert.equal((await all.overview.get()).measures.runs, 1);
+  assert.equal((await all.overview.get()).measures.runs, 1, 'without the rerun');
   assert.equal((await all.agencies.definition({ agency: 'demo' })).agents[0]?.name, 'Concierge');
   await all.webhooks.delete({ endpointId });
   const { items, nextCursor } = await all.chats.list({ limit: 1 }).page();

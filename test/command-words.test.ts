@@ -15,6 +15,7 @@ import { root } from './support/cli-process.ts';
 /** What the methods of the client that have no resource call. */
 const OTHER_CALLS: Readonly<Record<string, string>> = {
   run: 'POST /get_completion_v2',
+  rerun: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/rerun',
   attach: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/events',
   upload: 'POST /create_agency_upload',
 };

@@ -59,6 +59,11 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
   const [forked = ''] = await pastePage(t, 'docs/forks.md', server);
   assert.match(forked, /"chatId":"trip-2",.*"forkedFrom":\{"chatId":"trip","runId":"run_/);
 
+  const runId = String(trip.headers['x-run-id']);
+  const [rerun = '', compared = ''] = await pastePage(t, 'docs/reruns.md', server, { RUN: runId, OTHER_RUN: runId });
+  assert.match(rerun, /You said: Plan a longer trip\.[\s\S]*\nevent: end\n/);
+  assert.match(compared, /"change":"equal"/);
+
   const [endpoint = ''] = await pastePage(t, 'docs/webhooks.md', server);
   assert.match(endpoint, /"events":\["run.completed","run.failed"\],.*"secret":"whsec_/);
 

@@ -102,6 +102,8 @@ function tests(store: StoreName): void {
     await held.reader.whole();
     for (const query of ['', `?integration=${integration}`])
       assert.equal((await rig.api.get(`/v2/overview${query}`)).body.openQuestions, 1, query);
+    await rig.api.delete(`/v2/integrations/${integration}`);
+    assert.equal((await rig.api.get('/v2/overview')).body.openQuestions, 0);
   });
 
   test('refuses integrations of others, and hours outside of 1 to 168', async (t) => {

@@ -66,7 +66,7 @@ const EARLIER = [
   ...['quota_bytes', 'member_quota_bytes', 'counted_bytes', 'leftovers'].map(
     (column) => `alter table integrations drop column ${column}`,
   ),
-  'drop index runs_consumer',
+  ...['runs_consumer', 'runs_rerun_of', 'reruns'].map((name) => `drop index ${name}`),
   'drop table adjustments',
   'alter table usage_days drop column credit_millionths',
   ...['title_json', 'metadata_json', 'questions_json', 'asking_run_id'].map(
@@ -80,6 +80,8 @@ const EARLIER = [
     'extras_json',
     'first_token_ms',
     'currency',
+    'rerun_of',
+    'rerun_after_step',
   ].map((column) => `alter table runs drop column ${column}`),
   ...['client_tools', 'caller_instructions', 'auto_register', 'compatible_apis'].map(
     (column) => `alter table integrations drop column ${column}`,

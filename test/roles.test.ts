@@ -70,7 +70,7 @@ function tests(store: StoreName): void {
   }
 
   test('every operation is refused below its role, before the request is checked', async (t) => {
-    cites(t, 'contract-28-role-table', 'contract-28-role-order', 'contract-8-403-role-forbidden');
+    cites(t, 'contract-28-roles', 'contract-28-role-table', 'contract-28-role-order', 'contract-8-403-role-forbidden');
     assert.deepEqual(ALL.map(({ id }) => id).sort(), [...LEAST_ROLE.keys()].sort(), 'the table of this test has all');
     for (const role of ROLES) {
       const key = await newKey({ role });

@@ -48,6 +48,7 @@ function tests(store: StoreName): void {
       lastEventId: frames.at(-1)?.id,
       error: null,
       continues: null,
+      rerunOf: null,
       pending: [],
       message: 'Hello',
       messagePreview: 'Hello',

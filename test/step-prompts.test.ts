@@ -64,7 +64,14 @@ for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
   test('the prompt of every step is what its model was sent', async (t) => {
-    cites(t, 'contract-3-step-prompt', 'contract-26-prompt', 'contract-26-prompt-exact', 'contract-26-message-calls');
+    cites(
+      t,
+      'contract-3-step-prompt',
+      'contract-8-404-step-not-found',
+      'contract-26-prompt',
+      'contract-26-prompt-exact',
+      'contract-26-message-calls',
+    );
     await using rig = await ScriptedServer.start({
       store,
       agencies: { office },

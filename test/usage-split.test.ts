@@ -232,11 +232,15 @@ function tests(store: StoreName): void {
 
   const path = '/v2/integrations/demo/usage/summary';
   /** Reads all pages, by the API or in slices. */
-  async function paged(query: SummaryQuery, limit: number, slice: number | null = null): Promise<Item[]> {
+  async function paged(
+    query: Omit<SummaryQuery, 'rerun'>,
+    limit: number,
+    slice: number | null = null,
+  ): Promise<Item[]> {
     const items: AnsweredItem[] = [];
     let cursor: string | null = null;
     do {
-      const page: SummaryQuery = { ...query, limit, ...(cursor === null ? {} : { cursor }) };
+      const page: typeof query = { ...query, limit, ...(cursor === null ? {} : { cursor }) };
       const body: { items: readonly object[]; nextCursor: string | null } =
         slice === null
           ? (await server.api.get(`${path}?${new URLSearchParams({ ...page, limit: String(limit) })}`)).body

@@ -179,6 +179,7 @@ function tests(store: StoreName): void {
       assert.deepEqual(shown, {
         ...record,
         firstTokenMs: String(record.firstTokenMs ?? ''),
+        rerun: String(record.rerun),
         ...{ cost: '', currency: '' },
         usageRequestId: id,
         ...Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, String(value)])),

@@ -70,6 +70,7 @@ function tests(store: StoreName): void {
       cost: null,
       byModel: [{ model: 'scripted/model', input_tokens: 110, cached_tokens: 4, output_tokens: 6 }],
       charged: { unit: 'tokens', amount: 116 },
+      rerun: false,
     });
   });
 

@@ -12,7 +12,7 @@ interface ObjectSchema {
 const WIDTH = 120;
 const NAMES: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
 /** Keywords of Python that are names of fields. */
-export const isKeyword = (name: string) => /^(from|in|is|for|not|class|global)$/.test(name);
+export const isKeyword = (name: string) => /^(from|in|is|for|not|class|global|with)$/.test(name);
 
 const capitalised = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 

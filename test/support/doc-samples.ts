@@ -76,6 +76,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
   'docs/sandbox.md': { json: 1 },
+  'docs/reruns.md': { sh: 2 },
   'docs/schedules.md': { sh: 4 },
   'docs/settings.md': { sh: 1 },
   'docs/sign-in.md': { sh: 1 },

@@ -97,6 +97,8 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   listRuns: () => [...list(`${HOME}/runs`), ...list(`${HOME}/runs?agent=Clerk&status=completed`)],
   listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
   getStepPrompt: ({ runId }) => [{ path: `${HOME}/runs/${runId}/steps/1/prompt`, times: 5 }],
+  rerunRun: ({ runId }) => post(`${HOME}/runs/${runId}/rerun`, {}, 200),
+  compareRuns: ({ runId }) => [{ path: `${HOME}/runs/${runId}/compare?with=${runId}`, times: 5 }],
   getRunEvents: ({ runId, sizes }) => [{ path: `${HOME}/runs/${runId}/events`, times: sizes.readers }],
   cancelRun: ({ runId }) => [{ method: 'POST', path: `${HOME}/runs/${runId}/cancel`, body: {} }],
   listUsage: () => [...list(`${HOME}/usage`), { path: `${HOME}/usage?format=csv`, times: 2 }],

@@ -3,7 +3,7 @@ import type { Role } from '@runwire/contract';
 /** What each role may call and the roles below it may not, as docs/roles.md states it. */
 const TABLE: Readonly<Record<Role, string>> = {
   viewer: `
-    listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents listRunSteps getStepPrompt
+    listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents listRunSteps getStepPrompt compareRuns
     listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
     listUsage summariseUsage summariseLatency getOverview listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery
@@ -15,7 +15,7 @@ const TABLE: Readonly<Record<Role, string>> = {
     answerQuestions cancelRun putMember createAdjustment redeliverWebhook replayWebhook
     aiSdkStop agencySwarmCancel agencySwarmCancelByName openaiCancelResponse`,
   developer: `
-    getCompletionV2 createAgencyUpload deleteFile createChat updateChat forkChat deleteChat deleteMember createClientToken
+    getCompletionV2 createAgencyUpload deleteFile createChat updateChat forkChat deleteChat rerunRun deleteMember createClientToken
     createSchedule updateSchedule deleteSchedule runSchedule
     createWebhook updateWebhook deleteWebhook rotateWebhook testWebhook updateIntegration
     listApiKeys createApiKey revokeApiKey

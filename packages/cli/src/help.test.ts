@@ -56,7 +56,7 @@ test('bash completes commands, second words and options', () => {
     try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _runwire; echo "\${COMPREPLY[*]}"; }
     try runwire c; try runwire keys ''; try runwire keys create --n; try runwire run Hello --re; try runwire files get /a --o`;
   assert.deepEqual(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n'), [
-    'chat cancel chats completion',
+    'chat cancel compare chats completion',
     'create list revoke',
     '--name',
     '--request',

@@ -19,6 +19,7 @@ import { addOwnerCommands } from './commands/owners.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addQuestionCommands } from './commands/questions.ts';
 import { addRecordsCommand } from './commands/records.ts';
+import { addRerunCommands } from './commands/reruns.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addScheduleCommands } from './commands/schedules.ts';
@@ -48,6 +49,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addRunsCommands(program, context);
   addStepsCommand(program, context);
   addPromptCommand(program, context);
+  addRerunCommands(program, context);
   addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);

@@ -6,6 +6,8 @@ import type { Command } from 'commander';
  */
 const FIELDS: Readonly<Record<string, readonly [...string[], string]>> = {
   active: ['--active', 'active'],
+  afterStep: ['--after-step', 'step'],
+  agency: ['--agency', 'agency'],
   agent: ['--agent', 'agent'],
   aliasChatId: ['--alias', 'alias'],
   allowance: ['--limit', 'limit'],
@@ -29,12 +31,14 @@ const FIELDS: Readonly<Record<string, readonly [...string[], string]>> = {
   folder: ['FOLDER', '--folder', 'folder'],
   from: ['--from', 'start'],
   groupBy: ['--by', 'group'],
+  instructions: ['--instructions', 'instructions'],
   idempotencyKey: ['--key', 'key'],
   integrations: ['--integration', 'integrations'],
   keyId: ['KEY_ID', 'key id'],
   maxRunSeconds: ['time limit'],
   message: ['MESSAGE', '--message', 'message'],
   metadata: ['--metadata', 'metadata'],
+  model: ['--model', 'model'],
   name: ['--name', 'name'],
   origins: ['--origin', 'origin'],
   ownerId: ['OWNER_ID', 'owner id'],

@@ -13,6 +13,8 @@ export interface ReadRun {
   readonly place: { -readonly [Key in keyof RunHandle]: RunHandle[Key] };
   /** The request, the same bytes for every send. Null if the run is only attached to. */
   readonly body: string | null;
+  /** The run that the request runs again. Null if it starts another one. */
+  readonly original: string | null;
   readonly signal: AbortSignal;
   readonly onAdmitted: (admission: Admission) => void;
 }
@@ -56,7 +58,9 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
 async function start(run: ReadRun, contact: Contact, body: string): Promise<RunStream | null> {
   const giveUpAt = Date.now() + run.transport.timing.giveUpMs;
   for (let sends = 1; ; sends += 1) {
-    const sent = await contact.send(routes.getCompletionV2, openStream, { body });
+    const sent = await contact.send(run.original ? routes.rerunRun : routes.getCompletionV2, openStream, {
+      body,
+    });
     const getHeader = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
     const header = getHeader('x-agent-run-admitted');
     if (sent !== null && header === 'true') {
@@ -203,8 +207,8 @@ class Contact {
     read: Read<T>,
     { query = '', ...request }: { query?: string; body?: string; headers?: Record<string, string> },
   ): Promise<Exchange<T> | null> {
-    const { transport, place, signal } = this.#run;
-    const { method, path } = fill(route, { ...place });
+    const { transport, place, original, signal } = this.#run;
+    const { method, path } = fill(route, { ...place, runId: place.runId ?? original });
     try {
       const sent = await transport.exchange({ method, path: path + query, ...request }, read, signal);
       this.#cause = sent.error;

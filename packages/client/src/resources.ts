@@ -10,6 +10,7 @@ export const RESOURCES = {
     steps: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps',
     prompt: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt',
     cancel: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel',
+    compare: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/compare',
   },
   chats: {
     create: 'POST /v2/integrations/:apiIntegrationId/chats',

@@ -1,7 +1,17 @@
-import type { ChangedFile, GetCompletionV2Request, Question, StreamMessages, StreamMeta } from '@runwire/contract';
+import type {
+  ChangedFile,
+  GetCompletionV2Request,
+  Question,
+  RerunRequest,
+  StreamMessages,
+  StreamMeta,
+} from '@runwire/contract';
 
 /** A run's body. `apiIntegrationId` defaults to the `integration` of the client, or of its client token. */
 export type RunRequest = Omit<GetCompletionV2Request, 'apiIntegrationId'> & { apiIntegrationId?: string };
+
+/** A run to run again, and how. `apiIntegrationId` defaults to the `integration` of the client. */
+export type RunAgainRequest = RerunRequest & { runId: string; apiIntegrationId?: string };
 
 /** Names a run, as plain JSON: store it, and attach to the run with it later, also in another process. */
 export interface RunHandle {

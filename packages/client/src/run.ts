@@ -5,7 +5,7 @@ import { DetachedError, QuestionsPendingError, RunCancelledError, RunFailedError
 import { toEvent, toResult } from './events.ts';
 import { readRun } from './recovery.ts';
 import { passOn } from './response.ts';
-import type { Admission, Frame, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
+import type { Admission, Frame, RunAgainRequest, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
 import { joinSignals } from './timing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -24,6 +24,9 @@ interface Entry {
   readonly frame: Frame;
   readonly event: RunEvent | null;
 }
+
+/** The request of the run that is read; null if it was started before. */
+type GivenRequest = RunRequest | RunAgainRequest | null;
 
 /** A run that is read in the background, and can be read from its start as often as needed. */
 export class Run implements AsyncIterable<RunEvent> {
@@ -46,7 +49,7 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: () => void = () => {};
   #next: Promise<void>;
 
-  constructor(transport: Transport, place: RunHandle, request: RunRequest | null, options: RunOptions) {
+  constructor(transport: Transport, place: RunHandle, request: GivenRequest, options: RunOptions) {
     this.#transport = transport;
     this.#place = { ...place };
     this.#answering = options;
@@ -138,20 +141,24 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** Reads the run, and the runs that continue it with answers. */
-  async #read(request: RunRequest | null, onAdmitted: (admission: Admission) => void): Promise<void> {
+  async #read(request: GivenRequest, onAdmitted: (admission: Admission) => void): Promise<void> {
     const [transport, place, signal, answering] = [this.#transport, this.#place, this.#signal, this.#answering];
     const apiIntegrationId = await transport.integration(place.apiIntegrationId);
     place.apiIntegrationId = apiIntegrationId;
-    const first = request === null ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
-    let next = first;
+    const original = request !== null && 'runId' in request ? request.runId : null;
+    // Questions of a rerun are answered in its chat.
+    const first =
+      request === null || 'runId' in request ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
+    // The path names the run and the integration.
+    let body = request && JSON.stringify(first ?? { ...request, runId: undefined, apiIntegrationId: undefined });
     for (let turn = 2; ; turn += 1) {
-      const body = next === null ? null : JSON.stringify(next);
-      for await (const frame of readRun({ transport, place, body, signal, onAdmitted })) this.#take(frame);
+      for await (const frame of readRun({ transport, place, body, original, signal, onAdmitted })) this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();
       if (answers === null || this.#isCancelled) return;
-      next = nextRequest(first, this.#result.chatId, answers, turn);
+      const next = nextRequest(first, this.#result.chatId, answers, turn);
+      body = JSON.stringify(next);
       this.#textBefore = this.#result.text;
       this.#pieces = [];
       Object.assign(place, { usageRequestId: next.usageRequestId, runId: null, lastEventId: 0 });

@@ -1,8 +1,8 @@
 import type { SandboxFile } from '@runwire/contract';
 import { type ApiKey, Credentials } from './credentials.ts';
 import { type Api, createApi } from './resources.ts';
-import { type AttachOptions, Run, type RunOptions } from './run.ts';
-import type { RunHandle, RunRequest } from './run-types.ts';
+import { type AttachOptions, type ReadOptions, Run, type RunOptions } from './run.ts';
+import type { RunAgainRequest, RunHandle, RunRequest } from './run-types.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { type Fetch, Transport } from './transport.ts';
 import { type UploadOptions, upload } from './upload.ts';
@@ -35,13 +35,22 @@ export class Runwire {
 
   /** Starts a run immediately. It runs once, however often connections break. */
   run(request: RunRequest, options: RunOptions = {}): Run {
+    return this.#start(request, options);
+  }
+
+  /** Runs a run again, also from one of its steps on. The rerun is read like any run. */
+  rerun(request: RunAgainRequest, options: ReadOptions = {}): Run {
+    return this.#start(request, options);
+  }
+
+  #start(request: RunRequest | RunAgainRequest, options: RunOptions): Run {
     // The server ignores a blank id, so a run with it could not be found again.
     const usageRequestId = request.usageRequestId?.trim() ? request.usageRequestId : newId();
     const place = {
       ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
-      ...{ runId: null, chatId: request.chatId ?? null, lastEventId: 0 },
+      ...{ runId: null, chatId: (request as RunRequest).chatId ?? null, lastEventId: 0 },
     };
-    return new Run(this.#transport, place, { ...request, usageRequestId }, options);
+    return new Run(this.#transport, place, { ...request, usageRequestId } as typeof request, options);
   }
 
   /** Reads a run that was started before, from its start, during the run or after it. */

@@ -406,7 +406,7 @@ export const errors = {
     inStream: true,
   },
   attachment_unavailable: {
-    status: null,
+    status: 400,
     sentence: 'An attachment could not be fetched or read; the message names the file, the reason and what to do.',
     retryable: false,
     inStream: true,

@@ -18,6 +18,8 @@ import type {
   RunList,
   StepList,
   StepPrompt,
+  RerunRequest,
+  RunComparison,
   Chat,
   ChatList,
   ChatStatus,
@@ -141,6 +143,21 @@ export interface CancelRunParameters {
   runId: string;
 }
 
+export interface CompareRunsParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * Identifier of the other run.
+   */
+  with: string;
+}
+
 export interface GetChatStatusParameters {
   /**
    * Identifier of the integration.
@@ -242,6 +259,10 @@ export interface ListRunsParameters {
    */
   agent?: string | undefined;
   /**
+   * Only reruns of this run.
+   */
+  rerunOf?: string | undefined;
+  /**
    * Only runs that were admitted at this time or later.
    */
   from?: string | undefined;
@@ -265,6 +286,17 @@ export interface ListRunsParameters {
    * `nextCursor` of the previous page. The filters must be the same.
    */
   cursor?: string | undefined;
+}
+
+export interface RerunRunParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
 }
 
 export interface CreateAdjustmentParameters {
@@ -613,6 +645,10 @@ export interface ListUsageParameters {
    */
   to?: string | undefined;
   /**
+   * True: only reruns, and no adjustments. False: no reruns. By default both.
+   */
+  rerun?: boolean | undefined;
+  /**
    * Format of the answer; default `json`.
    */
   format?: 'json' | 'csv' | undefined;
@@ -674,6 +710,10 @@ export interface SummariseUsageParameters {
    * Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.
    */
   model?: string | undefined;
+  /**
+   * True: only reruns. By default they are left out.
+   */
+  rerun?: boolean | undefined;
   /**
    * Only runs that were admitted at this time or later.
    */
@@ -1062,6 +1102,10 @@ export interface Operations {
    */
   cancelRun: { input: CancelRunParameters & CancelRunRequest; answer: CancelResult };
   /**
+   * Compare two runs, step by step.
+   */
+  compareRuns: { input: CompareRunsParameters; answer: RunComparison };
+  /**
    * Read a chat's status.
    */
   getChatStatus: { input: GetChatStatusParameters; answer: ChatStatus };
@@ -1085,6 +1129,10 @@ export interface Operations {
    * List runs, newest first.
    */
   listRuns: { input: ListRunsParameters; answer: RunList };
+  /**
+   * Run a run again.
+   */
+  rerunRun: { input: RerunRunParameters & RerunRequest; answer: unknown };
   /**
    * Correct the usage of a member.
    */

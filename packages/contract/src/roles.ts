@@ -25,6 +25,9 @@ export const operationRoles = {
   listRunSteps: 'viewer',
   getStepPrompt: 'viewer',
   cancelRun: 'operator',
+  // Starts a run.
+  rerunRun: 'developer',
+  compareRuns: 'viewer',
 
   listChats: 'viewer',
   getChat: 'viewer',

@@ -14,6 +14,8 @@ export const listFiles = 'GET /v2/integrations/:apiIntegrationId/files';
 
 export const cancelRun = 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel';
 
+export const compareRuns = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/compare';
+
 export const getChatStatus = 'GET /v2/integrations/:apiIntegrationId/chat_status';
 
 export const getRun = 'GET /v2/integrations/:apiIntegrationId/runs/:runId';
@@ -25,6 +27,8 @@ export const getStepPrompt = 'GET /v2/integrations/:apiIntegrationId/runs/:runId
 export const listRunSteps = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps';
 
 export const listRuns = 'GET /v2/integrations/:apiIntegrationId/runs';
+
+export const rerunRun = 'POST /v2/integrations/:apiIntegrationId/runs/:runId/rerun';
 
 export const createAdjustment = 'POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments';
 

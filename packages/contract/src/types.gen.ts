@@ -720,6 +720,10 @@ export interface RunUsageRecord {
     amount: number;
   } | null;
   /**
+   * True if the run is a rerun. It is charged to no member.
+   */
+  rerun: boolean;
+  /**
    * Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.
    */
   periodStart: string | null;
@@ -1239,6 +1243,19 @@ export interface Run {
    */
   continues: string | null;
   /**
+   * The run that this one reruns. Null if it is no rerun.
+   */
+  rerunOf: {
+    /**
+     * The original run.
+     */
+    runId: string;
+    /**
+     * The last step of the original run that was kept; 0 if none was.
+     */
+    afterStep: number;
+  } | null;
+  /**
    * The open questions of the run. Empty if there are none, or if they were settled.
    */
   pending: Question[];
@@ -1389,6 +1406,19 @@ export interface RunListItem {
    * The run whose questions this one settled. Null if it settled none.
    */
   continues: string | null;
+  /**
+   * The run that this one reruns. Null if it is no rerun.
+   */
+  rerunOf: {
+    /**
+     * The original run.
+     */
+    runId: string;
+    /**
+     * The last step of the original run that was kept; 0 if none was.
+     */
+    afterStep: number;
+  } | null;
   /**
    * The open questions of the run. Empty if there are none, or if they were settled.
    */
@@ -1648,6 +1678,111 @@ export interface StepPrompt {
    * True if the version of the agency is loaded and the prompt has the size that was sent.
    */
   exact: boolean;
+}
+
+/**
+ * How a run is run again.
+ */
+export interface RerunRequest {
+  /**
+   * The steps up to this one are kept: a finished step outside of delegations. By default 0: none is kept.
+   */
+  afterStep?: number | null | undefined;
+  /**
+   * Replaces the message of the user. Only with `afterStep` 0.
+   */
+  message?: string | null | undefined;
+  /**
+   * Another entry point.
+   */
+  agent?: string | null | undefined;
+  /**
+   * Another agency, such as a second folder with the new version.
+   */
+  agency?: string | null | undefined;
+  /**
+   * `provider/model` for the first agent and for every agent that names none.
+   */
+  model?: string | null | undefined;
+  /**
+   * Replaces the instructions of the first agent from the first new step on.
+   */
+  instructions?: string | null | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * `recorded`: calls that the original run made get the outcomes that they had then, and others are executed only if they may be repeated. `live`: calls are executed as in any run. The default is `recorded`.
+   */
+  tools?: 'recorded' | 'live' | null | undefined;
+  /**
+   * If true, the chat of the rerun is listed and is not deleted after some days. The default is false.
+   */
+  keep?: boolean | null | undefined;
+  /**
+   * Unique id of this request, as in `POST /get_completion_v2`.
+   */
+  usageRequestId?: string | null | undefined;
+}
+
+/**
+ * Two runs, step by step.
+ */
+export interface RunComparison {
+  /**
+   * The run of the path, and the run `with` which it is compared.
+   */
+  runs: Run[];
+  /**
+   * The steps of both runs, oldest first.
+   *
+   * Items: A step of each run.
+   */
+  steps: {
+    /**
+     * The step of the run of the path. Null if it has none here.
+     */
+    left: Step | null;
+    /**
+     * The step of the other run. Null if it has none here.
+     */
+    right: Step | null;
+    /**
+     * `equal`: same kind, agent, tool and arguments. `changed`: same position and kind. `added`: only the other run has the step. `removed`: only the run of the path has it.
+     */
+    change: 'equal' | 'changed' | 'added' | 'removed';
+  }[];
+  /**
+   * The final assistant texts.
+   */
+  text: {
+    /**
+     * The answer of the run of the path.
+     */
+    left: string | null;
+    /**
+     * The answer of the other run.
+     */
+    right: string | null;
+  };
+  /**
+   * What the runs used. Null until they have ended.
+   */
+  usage: {
+    /**
+     * Tokens that models used.
+     */
+    left: Usage | null;
+    /**
+     * Tokens that models used.
+     */
+    right: Usage | null;
+  };
 }
 
 /**
@@ -6013,6 +6148,19 @@ export interface WebhookRunEvent {
      * The run whose questions this one settled. Null if it settled none.
      */
     continues: string | null;
+    /**
+     * The run that this one reruns. Null if it is no rerun.
+     */
+    rerunOf: {
+      /**
+       * The original run.
+       */
+      runId: string;
+      /**
+       * The last step of the original run that was kept; 0 if none was.
+       */
+      afterStep: number;
+    } | null;
     /**
      * The run's open questions.
      *

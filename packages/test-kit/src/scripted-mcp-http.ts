@@ -145,7 +145,7 @@ export class ScriptedMcpHttp implements AsyncDisposable {
     const outlet = {
       send(one: object) {
         response.write(event(one));
-        if ('id' in one) response.end();
+        if ('result' in one || 'error' in one) response.end();
       },
       notify: (one: object) => {
         for (const stream of this.#streams) stream.write(event(one));
@@ -154,7 +154,7 @@ export class ScriptedMcpHttp implements AsyncDisposable {
       die: () => void this.stop(),
       about: { headers: request.headers },
     };
-    if (message.id === undefined) {
+    if (message.id === undefined || message.method === undefined) {
       response.writeHead(202).end();
       return this.script.receive(message, outlet);
     }

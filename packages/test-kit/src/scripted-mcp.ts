@@ -86,6 +86,7 @@ export const WEIRD_LINES: readonly string[] = [
 export class ScriptedMcp {
   readonly calls: { readonly tool: string; readonly arguments: Fields; readonly meta: Fields }[] = [];
   readonly cancelled: unknown[] = [];
+  readonly #pings = new Map<McpMessage['id'], () => void>();
   #extraTools: number;
   readonly #isHostile: boolean;
   readonly #isEndless: boolean;
@@ -119,6 +120,8 @@ export class ScriptedMcp {
   async receive({ id, method, params = {} }: McpMessage, outlet: McpOutlet): Promise<void> {
     const answer = (result: object) => outlet.send({ jsonrpc: '2.0', id, result });
     switch (method) {
+      case undefined:
+        return this.#pings.get(id)?.();
       case 'initialize':
         return answer({
           protocolVersion: params.protocolVersion,
@@ -140,6 +143,15 @@ export class ScriptedMcp {
         if (id === undefined) return;
         outlet.send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });
     }
+  }
+
+  /** Resolves when the client has answered, so it has received everything that was sent before. */
+  #ping(outlet: McpOutlet): Promise<void> {
+    const id = `ping_${this.#pings.size}`;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pings.set(id, resolve);
+    outlet.send({ jsonrpc: '2.0', id, method: 'ping' });
+    return promise;
   }
 
   async #call(params: Fields, outlet: McpOutlet, answer: (result: object) => void): Promise<void> {
@@ -180,6 +192,8 @@ export class ScriptedMcp {
             method: 'notifications/progress',
             params: { progressToken: meta.progressToken, ...more },
           });
+          // The SDK drops a progress that arrives together with the result.
+          await this.#ping(outlet);
         }
         return text('done');
       }

@@ -56,7 +56,7 @@ export const USAGE_HOUR: UsageHour = {
     errorCode: '',
     agencyVersion: '',
   },
-  ...{ status: 'completed', hasMember: 1, runs: 1, modelRuns: 1, newestRunId: 'r' },
+  ...{ status: 'completed', hasMember: 1, rerun: 0, runs: 1, modelRuns: 1, newestRunId: 'r' },
   ...{ requestCount: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0 },
   ...{ chargedRuns: 1, chargedModelRuns: 1, chargedTokens: 5, chargedCredits: 0, measuresJson: '{"d1":1}' },
 };

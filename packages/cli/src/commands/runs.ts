@@ -25,6 +25,7 @@ interface RunsOptions extends ListOptions, IntegrationOptions {
   readonly member?: string;
   readonly status?: NonNullable<ListRunsParameters['status']>;
   readonly agent?: string;
+  readonly rerunOf?: string;
   readonly from?: string;
   readonly to?: string;
   readonly search?: string;
@@ -75,6 +76,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
     .option('--member <ID>', 'only runs of this member')
     .addOption(new Option('--status <STATUS>', `only runs in this state: ${STATES.join(', ')}`).choices(STATES))
     .option('--agent <NAME>', 'only runs that were started at this agent')
+    .option('--rerun-of <RUN_ID>', 'only reruns of this run')
     .option('--from <DATE>', 'only runs that were admitted on this day or later, or at this time or later')
     .option('--to <DATE>', 'only runs that were admitted before this day or time')
     .option('--search <WORDS>', 'only runs in which all these words occur: in message, answer, tools or error')
@@ -82,7 +84,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
     .printsJson('print the runs as a JSON array')
     .asksIntegration()
     .action(async (options: RunsOptions) => {
-      const { chat, member, status, agent, search } = options;
+      const { chat, member, status, agent, rerunOf, search } = options;
       const [from, to] = [timeOption('--from', options.from), timeOption('--to', options.to)];
       const client = await connectToIntegration(env, options);
       const filters = {
@@ -90,6 +92,7 @@ function addRunsCommand(program: CliCommand, { env }: Context): void {
         consumerId: member,
         status,
         agent,
+        rerunOf,
         from,
         to,
         q: search,

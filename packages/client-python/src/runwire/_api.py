@@ -19,6 +19,7 @@ class RunsApi(Resource):
         consumer_id: str | None = None,
         status: Literal["admitted", "running", "completed", "failed", "cancelled"] | None = None,
         agent: str | None = None,
+        rerun_of: str | None = None,
         from_: str | None = None,
         to: str | None = None,
         q: str | None = None,
@@ -34,6 +35,7 @@ class RunsApi(Resource):
                 "consumerId": consumer_id,
                 "status": status,
                 "agent": agent,
+                "rerunOf": rerun_of,
                 "from": from_,
                 "to": to,
                 "q": q,
@@ -83,6 +85,14 @@ class RunsApi(Resource):
         answer: models.CancelResult = self._json(
             "POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel",
             {"runId": run_id, "mode": mode, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def compare(self, run_id: str, *, with_: str, integration: str | None = None) -> models.RunComparison:
+        """Compare two runs, step by step."""
+        answer: models.RunComparison = self._json(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/compare",
+            {"runId": run_id, "with": with_, "apiIntegrationId": integration},
         )
         return answer
 
@@ -503,6 +513,7 @@ class UsageApi(Resource):
         consumer_id: str | None = None,
         from_: str | None = None,
         to: str | None = None,
+        rerun: bool | None = None,
         limit: int | None = None,
         integration: str | None = None,
     ) -> ItemList[models.UsageRecord, models.UsageRecordList]:
@@ -514,6 +525,7 @@ class UsageApi(Resource):
                 "consumerId": consumer_id,
                 "from": from_,
                 "to": to,
+                "rerun": rerun,
                 "limit": limit,
                 "apiIntegrationId": integration,
             },
@@ -527,6 +539,7 @@ class UsageApi(Resource):
         consumer_id: str | None = None,
         agent: str | None = None,
         model: str | None = None,
+        rerun: bool | None = None,
         from_: str | None = None,
         to: str | None = None,
         limit: int | None = None,
@@ -541,6 +554,7 @@ class UsageApi(Resource):
                 "consumerId": consumer_id,
                 "agent": agent,
                 "model": model,
+                "rerun": rerun,
                 "from": from_,
                 "to": to,
                 "limit": limit,
@@ -555,6 +569,7 @@ class UsageApi(Resource):
         consumer_id: str | None = None,
         from_: str | None = None,
         to: str | None = None,
+        rerun: bool | None = None,
         integration: str | None = None,
     ) -> Content:
         """List usage records, newest first."""
@@ -565,6 +580,7 @@ class UsageApi(Resource):
                 "consumerId": consumer_id,
                 "from": from_,
                 "to": to,
+                "rerun": rerun,
                 "apiIntegrationId": integration,
                 "format": "csv",
             },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import uuid
-from typing import Any, BinaryIO, ClassVar, Generic, Mapping, Sequence, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, Literal, Mapping, Sequence, TypeVar
 
 from ._answers import Answering, AsyncOnApproval, OnApproval, Tools
 from ._api import Api
@@ -98,6 +98,38 @@ class Runwire(_Client[ApiKey], Api):
         reader = finish(_start(self._transport, fields, integration, answering))
         return Run(reader, finish(reader.admit()))
 
+    def rerun(
+        self,
+        run_id: str,
+        *,
+        after_step: int | None = None,
+        message: str | None = None,
+        agent: str | None = None,
+        agency: str | None = None,
+        model: str | None = None,
+        instructions: str | None = None,
+        user_context: Mapping[str, Any] | str | None = None,
+        tools: Literal["recorded", "live"] | None = None,
+        keep: bool | None = None,
+        usage_request_id: str | None = None,
+        integration: str | None = None,
+    ) -> Run:
+        """Runs a run again, also from one of its steps on. The rerun is read like any run."""
+        fields = {
+            "afterStep": after_step,
+            "message": message,
+            "agent": agent,
+            "agency": agency,
+            "model": model,
+            "instructions": instructions,
+            "user_context": user_context,
+            "tools": tools,
+            "keep": keep,
+            "usageRequestId": usage_request_id,
+        }
+        reader = finish(_rerun(self._transport, run_id, fields, integration))
+        return Run(reader, finish(reader.admit()))
+
     def attach(self, handle: RunHandle, *, after: int = 0) -> Run:
         """Reads a run that was started before, from its start or after an event, during the run or after it."""
         reader = finish(_attach(self._transport, handle, after))
@@ -168,6 +200,38 @@ class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
         reader = await _start(self._transport, fields, integration, answering)
         return AsyncRun(reader, await reader.admit())
 
+    async def rerun(
+        self,
+        run_id: str,
+        *,
+        after_step: int | None = None,
+        message: str | None = None,
+        agent: str | None = None,
+        agency: str | None = None,
+        model: str | None = None,
+        instructions: str | None = None,
+        user_context: Mapping[str, Any] | str | None = None,
+        tools: Literal["recorded", "live"] | None = None,
+        keep: bool | None = None,
+        usage_request_id: str | None = None,
+        integration: str | None = None,
+    ) -> AsyncRun:
+        """Runs a run again, also from one of its steps on. The rerun is read like any run."""
+        fields = {
+            "afterStep": after_step,
+            "message": message,
+            "agent": agent,
+            "agency": agency,
+            "model": model,
+            "instructions": instructions,
+            "user_context": user_context,
+            "tools": tools,
+            "keep": keep,
+            "usageRequestId": usage_request_id,
+        }
+        reader = await _rerun(self._transport, run_id, fields, integration)
+        return AsyncRun(reader, await reader.admit())
+
     async def attach(self, handle: RunHandle, *, after: int = 0) -> AsyncRun:
         """Reads a run that was started before, from its start or after an event, during the run or after it."""
         reader = await _attach(self._transport, handle, after)
@@ -191,21 +255,34 @@ class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
 async def _start(
     transport: Transport, fields: Mapping[str, Any], integration: str | None, answering: Answering
 ) -> RunReader:
+    place, request = await _new_run(transport, fields, integration)
+    return RunReader(transport, place, {"apiIntegrationId": place["apiIntegrationId"], **request}, answering)
+
+
+async def _rerun(
+    transport: Transport, run_id: str, fields: Mapping[str, Any], integration: str | None
+) -> RunReader:
+    place, request = await _new_run(transport, fields, integration)
+    # Its questions are answered in its chat.
+    return RunReader(transport, place, request, Answering({}, None, transport.io), run_id)
+
+
+async def _new_run(
+    transport: Transport, fields: Mapping[str, Any], integration: str | None
+) -> tuple[RunHandle, dict[str, Any]]:
     given = {name: value for name, value in fields.items() if value is not None}
     usage_request_id = str(given.get("usageRequestId", ""))
     # The server ignores a blank id, so a run with it could not be found again.
     if usage_request_id.replace("\ufeff", "").strip() == "":
         usage_request_id = str(uuid.uuid4())
-    found = await transport.integration(integration)
     place: RunHandle = {
-        "apiIntegrationId": found,
+        "apiIntegrationId": await transport.integration(integration),
         "usageRequestId": usage_request_id,
         "runId": None,
-        "chatId": fields["chatId"],
+        "chatId": fields.get("chatId"),
         "lastEventId": 0,
     }
-    request = {"apiIntegrationId": found, **given, "usageRequestId": usage_request_id}
-    return RunReader(transport, place, request, answering)
+    return place, {**given, "usageRequestId": usage_request_id}
 
 
 async def _attach(transport: Transport, handle: RunHandle, after: int) -> RunReader:

@@ -122,7 +122,10 @@ class Reading:
     If a task or a thread is interrupted while it reads, the next one continues: it opens the events after the last id.
     """
 
-    def __init__(self, transport: Transport, place: RunHandle, body: bytes | None, stop: Stop) -> None:
+    def __init__(
+        self, transport: Transport, place: RunHandle, body: bytes | None, stop: Stop, path: str = "/get_completion_v2"
+    ) -> None:
+        self._start_path = path
         self._give_up_seconds = transport.timing.give_up_seconds
         self._place = place
         self._body = body
@@ -199,7 +202,7 @@ class Reading:
         give_up_at = time.monotonic() + self._give_up_seconds
         while True:
             self._sends += 1
-            answer = await contact.send("POST", "/get_completion_v2", body)
+            answer = await contact.send("POST", self._start_path, body)
             header = None if answer is None else answer.headers.get("x-agent-run-admitted")
             if answer is not None and header == "true":
                 self._take_admission(answer)

@@ -9,7 +9,7 @@ from ._errors import QuestionsPendingError, RunCancelledError, RunFailedError
 from ._events import event_in, result_in
 from ._io import Stop
 from ._recovery import Reading
-from ._transport import Transport, to_json
+from ._transport import Transport, fill, to_json
 from ._types import Admission, CancelResult, Ended, Frame, Resumed, RunEvent, RunHandle, RunResult, Text
 
 CancelMode = Literal["immediate", "after_step"]
@@ -20,8 +20,15 @@ class RunReader:
     """Keeps the events that were read, so that several readers can read the run from its start."""
 
     def __init__(
-        self, transport: Transport, place: RunHandle, request: Mapping[str, Any] | None, answering: Answering
+        self,
+        transport: Transport,
+        place: RunHandle,
+        request: Mapping[str, Any] | None,
+        answering: Answering,
+        rerun_of: str | None = None,
     ) -> None:
+        self._rerun_of = rerun_of
+        """The run that the request runs again. None if it starts another one."""
         self._transport = transport
         self._place = place
         self._request = request
@@ -109,7 +116,11 @@ class RunReader:
 
     def _reading_from(self, request: Mapping[str, Any] | None) -> Reading:
         body = None if request is None else to_json(self._answering.with_tools(request))
-        return Reading(self._transport, self._place, body, self._stop)
+        if self._rerun_of is None:
+            return Reading(self._transport, self._place, body, self._stop)
+        fields = {"apiIntegrationId": self._place["apiIntegrationId"], "runId": self._rerun_of}
+        path = fill("/v2/integrations/:apiIntegrationId/runs/:runId/rerun", fields)
+        return Reading(self._transport, self._place, body, self._stop, path)
 
     async def _step(self) -> None:
         """Reads an event, or continues with the next run."""

@@ -1335,6 +1335,8 @@ class Run(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
     agents: list[str] | None
@@ -1367,6 +1369,50 @@ class Run(TypedDict):
     """Value of the answer if the agent has an output schema, otherwise null."""
     message: str | None
     """The final assistant text. Null until the run has ended."""
+
+
+class RunComparison(TypedDict):
+    """Two runs, step by step."""
+
+    runs: list[Run]
+    """The run of the path, and the run `with` which it is compared."""
+    steps: list[RunComparisonStepsItem]
+    """The steps of both runs, oldest first."""
+    text: RunComparisonText
+    """The final assistant texts."""
+    usage: RunComparisonUsage
+    """What the runs used. Null until they have ended."""
+
+
+class RunComparisonStepsItem(TypedDict):
+    """A step of each run."""
+
+    left: Step | None
+    """The step of the run of the path. Null if it has none here."""
+    right: Step | None
+    """The step of the other run. Null if it has none here."""
+    change: Literal["equal", "changed", "added", "removed"]
+    """`equal`: same kind, agent, tool and arguments. `changed`: same position and kind. `added`: only the other run
+    has the step. `removed`: only the run of the path has it.
+    """
+
+
+class RunComparisonText(TypedDict):
+    """The final assistant texts."""
+
+    left: str | None
+    """The answer of the run of the path."""
+    right: str | None
+    """The answer of the other run."""
+
+
+class RunComparisonUsage(TypedDict):
+    """What the runs used. Null until they have ended."""
+
+    left: Usage | None
+    """Tokens that models used."""
+    right: Usage | None
+    """Tokens that models used."""
 
 
 class RunList(TypedDict):
@@ -1415,6 +1461,8 @@ class _RunListItemRequired(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[Question]
     """The open questions of the run. Empty if there are none, or if they were settled."""
     agents: list[str] | None
@@ -1463,6 +1511,15 @@ class RunListItemError(TypedDict):
     """What was wrong and what to do, for a person."""
 
 
+class RunListItemRerunOf(TypedDict):
+    """The run that this one reruns. Null if it is no rerun."""
+
+    runId: str
+    """The original run."""
+    afterStep: int
+    """The last step of the original run that was kept; 0 if none was."""
+
+
 class RunUsageRecord(TypedDict):
     """What one run used and was charged."""
 
@@ -1486,6 +1543,8 @@ class RunUsageRecord(TypedDict):
     """The same tokens, by model."""
     charged: RunUsageRecordCharged | None
     """What the run was charged. Null while it runs, and if allowances were off."""
+    rerun: bool
+    """True if the run is a rerun. It is charged to no member."""
     periodStart: str | None
     """Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off."""
     firstTokenMs: int | None
@@ -2216,6 +2275,8 @@ class WebhookRunEventData(TypedDict):
     """Why the run failed. Null if it did not fail."""
     continues: str | None
     """The run whose questions this one settled. Null if it settled none."""
+    rerunOf: RunListItemRerunOf | None
+    """The run that this one reruns. Null if it is no rerun."""
     pending: list[WebhookRunEventDataPendingItem]
     """The run's open questions."""
     usage: Usage

@@ -31,6 +31,7 @@ export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export { type ClientPermission, clientPermissions, type Operation, type OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
 export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
+export { RerunRequest, RunComparison } from './rerun.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export {
   CreateScheduleRequest,

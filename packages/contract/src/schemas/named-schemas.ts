@@ -14,6 +14,7 @@ import * as integration from './integration.ts';
 import * as member from './member.ts';
 import * as overview from './overview.ts';
 import * as question from './question.ts';
+import * as rerun from './rerun.ts';
 import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
 import * as schedule from './schedule.ts';
@@ -39,6 +40,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   usage,
   overview,
   run,
+  rerun,
   chat,
   askedQuestion,
   member,

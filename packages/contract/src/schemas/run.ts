@@ -34,6 +34,17 @@ const preview = (what: string) =>
   );
 const finalText = () => nullable(text('The final assistant text. Null until the run has ended.'));
 
+export const originalRun = () =>
+  nullable(
+    Type.Object(
+      {
+        runId: text('The original run.'),
+        afterStep: count('The last step of the original run that was kept; 0 if none was.'),
+      },
+      { description: 'The run that this one reruns. Null if it is no rerun.' },
+    ),
+  );
+
 const UNTIL_DELETED = 'Null after the chat was deleted.';
 
 const runFields = {
@@ -54,6 +65,7 @@ const runFields = {
   completedAt: nullable(time('When the run ended. Null if it has not ended.')),
   error: failure('Why the run failed. Null if it did not fail.'),
   continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
+  rerunOf: originalRun(),
   pending: pending('The open questions of the run. Empty if there are none, or if they were settled.'),
   agents: nullable(Type.Array(text('An agent.'), { description: `The agents that spoke, in order. ${UNTIL_DELETED}` })),
   models: nullable(

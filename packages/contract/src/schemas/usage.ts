@@ -128,6 +128,7 @@ export const RunUsageRecord = named(
       usage: ref(Usage),
       byModel: Type.Array(modelUsage, { description: 'The same tokens, by model.' }),
       charged: charged(),
+      rerun: flag('True if the run is a rerun. It is charged to no member.'),
       periodStart: nullable(
         time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
       ),

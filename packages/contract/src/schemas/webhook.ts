@@ -1,6 +1,6 @@
 import { failure } from './error.ts';
 import { count, eitherBy, flag, named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
-import { runStatus } from './run.ts';
+import { originalRun, runStatus } from './run.ts';
 import { Type } from './type.ts';
 import { Allowance, charged, cost, firstTokenMs, modelUsage, Usage } from './usage.ts';
 
@@ -213,6 +213,7 @@ export const WebhookRunEvent = event(
     cost: cost('What the run cost.'),
     error: failure('Why the run failed. Null if it did not fail.'),
     continues: nullable(text('The run whose questions this one settled. Null if it settled none.')),
+    rerunOf: originalRun(),
     pending: Type.Array(question, { description: "The run's open questions." }),
     usage: ref(Usage),
     charged: charged(),

@@ -16,7 +16,7 @@ import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, type DecideOptions, decide } from './decide.ts';
 import { namesRun } from './find-start.ts';
-import { forkForRun } from './fork-for-run.ts';
+import { forkForRun, lockForRerun } from './fork-for-run.ts';
 import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
@@ -145,8 +145,9 @@ export class RunAdmission {
       const locks = { integrationId, consumerId, names: namesIn(request) };
       const { store } = this.#deps;
       // A fork locks and copies a chat, so it shares its transaction with no other request.
-      const { admission, run } = namesRun(request.chatRules)
+      const { admission, run } = namesRun(request)
         ? await store.transact('admit', async (tx) => {
+            if (request.rerun !== undefined) await lockForRerun(tx, request);
             await tx.all(lockForAdmission, { integrationId, consumerId });
             return decideAndReserve(tx);
           })
@@ -181,7 +182,7 @@ export class RunAdmission {
       slot,
       checkArguments: async () => null,
       files: async () => null,
-      fork: (start) => forkForRun(tx, request, start),
+      fork: (start) => forkForRun(tx, request, start, this.#deps.earlierNodes),
     });
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };

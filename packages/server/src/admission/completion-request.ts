@@ -4,9 +4,11 @@ import type { Audit } from '../audit/audit.ts';
 import type { AdmissionRequest } from '../domain/admission/admission.ts';
 import type { ImportedTurn } from '../domain/chat/imported-turn.ts';
 import type { MountPath } from '../domain/file/mount-path.ts';
-import type { IntegrationId, OwnerId } from '../domain/ids.ts';
-import type { Answerer } from '../domain/question/question.ts';
+import type { ChatKey, IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
+import type { Answerer, Settlement } from '../domain/question/question.ts';
+import type { Refusal } from '../domain/refusal.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
+import type { JournalledStep } from '../domain/run/step.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
@@ -24,8 +26,25 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly answeredBy: Answerer | null;
   /** Stores who answered. Absent if the request has no answers. */
   readonly audit?: Audit;
+  /** The original run if this is a rerun, or the refusal of the rerun. Absent in other requests. */
+  readonly rerun?: Rerun | Refusal;
   /** See `Meta.shown`. */
   readonly shown?: Readonly<Record<string, unknown>>;
+}
+
+/** What admission needs of a run that is rerun. */
+export interface Rerun {
+  /** The chat of the original run, and the run. */
+  readonly from: ChatKey;
+  readonly runId: RunId;
+  readonly afterStep: number;
+  readonly agency: string;
+  /** Null if the models are those of any run. */
+  readonly model: string | null;
+  /** What became of the questions that the original run settled. */
+  readonly settlements: readonly Settlement[];
+  /** The steps that are kept. */
+  readonly steps: readonly JournalledStep[];
 }
 
 /** An earlier turn that the caller brings, with its attachments. */

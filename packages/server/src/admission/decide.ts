@@ -70,9 +70,9 @@ export async function decide(
     facts = await factsFor(deps.ids.usageRequest(integrationId, usageRequestId));
   }
   if (facts === undefined) throw new Refusal('integration_not_found');
+  if (request.rerun !== undefined) facts = toRerunFacts(facts, request.rerun);
   const agency = deps.agencies.find(facts.agency)?.loaded ?? null;
-  const start =
-    facts.known_run_id === null && namesRun(request.chatRules) ? await findStart(reads, request, facts) : null;
+  const start = facts.known_run_id === null && namesRun(request) ? await findStart(reads, request, facts) : null;
   let decided: AdmissionRequest = request;
   if (start !== null && 'chatId' in start) {
     decided = { ...request, chatId: start.chatId };
@@ -106,6 +106,18 @@ export async function decide(
   // The slot is taken in the same turn in which it was found free: other requests decide concurrently.
   if (decision.kind === 'admit' && slot?.amount === 0) slot.grow(1);
   return { decision, now, agency };
+}
+
+/** A rerun uses no allowance, counts for no limit, and needs no member and no permission of the integration. */
+function toRerunFacts(facts: AdmissionFactsRow, rerun: NonNullable<CompletionRequest['rerun']>): AdmissionFactsRow {
+  const { agency, model } = rerun instanceof Refusal ? { agency: facts.agency, model: null } : rerun;
+  return {
+    ...facts,
+    agency,
+    integration_model: model ?? facts.integration_model,
+    ...{ allowance_unit: null, allowance_limit: null, allowance_period: null, max_runs_per_member: null },
+    ...{ member_active: 1, client_tools: 1, caller_instructions: 1 },
+  };
 }
 
 /** A check before the transaction makes no fork. It looks up the files, because the transaction does not. */

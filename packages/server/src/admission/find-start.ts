@@ -1,7 +1,6 @@
 import type { ForkPoint } from '../chats/fork/plan-fork.ts';
 import { isVisible } from '../domain/account/scope.ts';
 import type { AdmissionFactsRow } from '../domain/admission/admission.ts';
-import type { ChatRules } from '../domain/admission/chat-rules.ts';
 import type { ChatId, ChatKey } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { chatOfRun } from '../store/queries/forks.ts';
@@ -22,15 +21,17 @@ export interface ChatStart {
 }
 
 /** True if the request may continue in a fork. */
-export const namesRun = ({ afterRunId, replacesEnd }: ChatRules): boolean =>
-  afterRunId !== null || replacesEnd !== null;
+export const namesRun = ({ chatRules: { afterRunId, replacesEnd }, rerun }: CompletionRequest): boolean =>
+  afterRunId !== null || replacesEnd !== null || rerun !== undefined;
 
 /** Finds the chat of a request whose rules name a run. Null if the request names a chat that does not exist, or a busy one. */
 export async function findStart(
   reads: Reads,
-  { integrationId, consumerId, member, chatId, chatRules }: CompletionRequest,
+  { integrationId, consumerId, member, chatId, chatRules, rerun }: CompletionRequest,
   facts: AdmissionFactsRow,
 ): Promise<ChatStart | ForkStart | Refusal | null> {
+  if (rerun instanceof Refusal) return rerun;
+  if (rerun !== undefined) return { from: rerun.from, point: { at: 'before', runId: rerun.runId }, takesOver: null };
   const { afterRunId, replacesEnd } = chatRules;
   if (afterRunId !== null) {
     const row = await first(reads.all(chatOfRun, { integrationId, consumerId, runId: afterRunId }));

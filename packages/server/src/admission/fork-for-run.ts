@@ -3,9 +3,13 @@ import { type ForkPlan, planFork } from '../chats/fork/plan-fork.ts';
 import type { KnownChat } from '../domain/admission/admission.ts';
 import { type ChatKey, newChatKey, ownChatId } from '../domain/ids.ts';
 import type { OpenQuestions } from '../domain/question/question.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { askedCalls } from '../store/queries/asked-questions.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
+import { refusedPerson } from '../store/queries/erasures.ts';
 import { replaceByFork, replacedChat } from '../store/queries/forks.ts';
+import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -19,8 +23,10 @@ export async function forkForRun(
   tx: Tx,
   request: CompletionRequest,
   { from, point, takesOver }: ForkStart,
+  earlierNodes: EarlierNodes,
 ): Promise<KnownChat | null> {
   const { integrationId, consumerId } = request;
+  if (request.rerun !== undefined) await checkRerun(tx, request, earlierNodes);
   await tx.all(lockChatByKey, { chatKey: from });
   const plan = await planFork(tx, from, point);
   if (plan.isWhole && takesOver !== null) return null;
@@ -51,6 +57,25 @@ export async function forkForRun(
     textBytes: plan.textBytes,
     questionsJson: questions === null ? null : JSON.stringify(questions),
   };
+}
+
+const OLD_NODE =
+  'An earlier version still runs on a node, and it would charge a rerun; repeat the request after the upgrade.';
+const RETRY_SECONDS = 30;
+
+/** Waits for an erasure of the member. Reruns need no member, so its row is no lock for them. */
+export async function lockForRerun(tx: Tx, { integrationId, consumerId }: CompletionRequest): Promise<void> {
+  if (consumerId !== null) await tx.all(lockIntegrationForFiles, { integrationId });
+}
+
+async function checkRerun(
+  tx: Tx,
+  { integrationId, consumerId }: CompletionRequest,
+  earlierNodes: EarlierNodes,
+): Promise<void> {
+  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+  if (consumerId === null || (await tx.all(refusedPerson, { integrationId, consumerId })).length === 0) return;
+  throw new Refusal('chat_not_found', 'The member of this run is being erased.');
 }
 
 /** Gives the chat another id. Its old id, alias, title and metadata are then the fork's. */

@@ -5,6 +5,7 @@ import { insertAttachments, isInline, isInlineFile } from '../attachments/reques
 import { storeImported } from '../chats/store-imported.ts';
 import type { Admit } from '../domain/admission/admission.ts';
 import { toDay } from '../domain/admission/allowance.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
 import type { Continuation, Settlement } from '../domain/question/question.ts';
@@ -20,6 +21,7 @@ import {
   JOURNAL_FORMAT_WITH_CHANGES,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -43,6 +45,7 @@ import type { Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
+import { storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
   readonly request: CompletionRequest;
@@ -60,6 +63,7 @@ function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
   const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
   if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
+  if (request.rerun !== undefined) return JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
@@ -258,10 +262,11 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
-  const attachments =
-    request.attachments.length === 0
-      ? []
-      : await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
+  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  let attachments: readonly StoredAttachment[] = [];
+  if (rerun !== null) attachments = await storeOriginal(tx, rerun, { chatKey, runId });
+  else if (request.attachments.length > 0)
+    attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {
     for (const [index, importedId] of (await importedIds).entries()) {
       const ofTurn = history[index]?.attachments ?? [];
@@ -269,10 +274,23 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     }
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
+  const resumed = rerun === null ? null : toResumePoint(rerun, now);
   return admittedRun(
-    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, agencyVersion, day, createdAt: now },
+    {
+      runId,
+      integrationId,
+      consumerId,
+      chatKey,
+      chatId,
+      agency,
+      agent,
+      agencyVersion,
+      day,
+      createdAt: now,
+      rerunOf: rerun?.runId ?? null,
+    },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed: null },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },
   );
 }

@@ -127,6 +127,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     },
     finished,
     continuation: null,
+    recorded: null,
     gate: new StepGate(
       { signal: controller.signal, stopsAfterStep: () => false, stepDone: () => controller.signal.throwIfAborted() },
       finished,

@@ -169,6 +169,9 @@ async function toOutcome(
   try {
     switch (meaning.kind) {
       case 'tool': {
+        const recorded = recordedOutcome(setting, call);
+        if (recorded !== null)
+          return await callStep(setting, call, () => traceCall(setting, call, async () => recorded));
         const kind = setting.asks[call.callId];
         if (kind !== undefined) return await askedOutcome(setting, call, kind);
         return await callStep(setting, call, () =>
@@ -191,6 +194,24 @@ async function toOutcome(
   } finally {
     finished.close(call.callId);
   }
+}
+
+const NOT_EXECUTED = failedCall('Not executed: this is a rerun with recorded tools.');
+
+/** The outcome that a rerun gives a call. Null if the call is made, or asks, as in any run. */
+function recordedOutcome({ scope, agent, asks }: Setting, call: ToolCallItem): ToolOutcome | null {
+  if (scope.recorded === null) return null;
+  const found = scope.recorded.find(call);
+  // The text was cut when it was recorded.
+  if (typeof found === 'object' && found !== null)
+    return { status: found.failed === true ? 'failed' : 'completed', text: found.text, textLength: 0 };
+  const settlement = scope.continuation?.settlements.get(call.callId);
+  if (settlement !== undefined && settlement.verdict !== 'approved') return null;
+  const asksNow = asks[call.callId] !== undefined && settlement === undefined;
+  if (asksNow) return found === 'waited' ? null : NOT_EXECUTED;
+  // A call of an unknown tool has no effect.
+  const mayRepeat = agent.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
+  return mayRepeat ? null : NOT_EXECUTED;
 }
 
 /** The outcome of a call that needs an answer of the caller. Asks if the caller has not answered yet. */

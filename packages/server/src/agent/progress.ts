@@ -11,7 +11,7 @@ import {
 } from '../domain/model/usage.ts';
 import type { Question } from '../domain/question/question.ts';
 import type { RunItem } from '../domain/run/events.ts';
-import type { Step } from '../domain/run/step.ts';
+import { isOwnStep, type JournalledStep, type Step } from '../domain/run/step.ts';
 import type { PromptItem } from './ports.ts';
 
 /** Learns what a run's models do, for metrics. */
@@ -23,6 +23,9 @@ export interface ProgressWatcher {
   /** Called once per call of a model, when it ends. */
   onUsage(usage: Usage, model: string): void;
 }
+
+/** A journalled step, of which only the last event's id is needed. */
+type RestoredStep = Step & Partial<Pick<JournalledStep, 'lastEventId'>>;
 
 /** A run's progress, from which its end is made. */
 export class Progress {
@@ -92,16 +95,17 @@ export class Progress {
    * Restores the finished steps of earlier attempts, in their events' order, and the usage of all attempts. `begun` is
    * the number of the last step that began: none of these numbers is assigned again.
    */
-  restore(steps: readonly Step[], begun: number, { usage, byModel }: UsageTotals): void {
+  restore(steps: readonly RestoredStep[], begun: number, { usage, byModel }: UsageTotals): void {
+    const own = steps.filter(isOwnStep);
     // A run that answers a question begins with the approved call, not with a model.
-    this.accepted = steps.some(({ kind }) => kind === 'model');
-    this.firstOutputAt = findFirstOutput(steps);
+    this.accepted = own.some(({ kind }) => kind === 'model');
+    this.firstOutputAt = findFirstOutput(own);
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
       if (item.kind === 'tool_call') this.#addCallId(item.callId);
       this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
     }
-    this.files = changedFiles(steps);
+    this.files = changedFiles(own);
     this.usage = usage;
     this.byModel = byModel;
     this.settled = { usage, byModel };

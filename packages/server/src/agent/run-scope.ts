@@ -7,6 +7,7 @@ import type { ModelStepInput } from './model-step-input.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { Publication } from './publication.ts';
+import type { RecordedCalls } from './recorded-calls.ts';
 import type { StepGate } from './step-gate.ts';
 import type { Team } from './team.ts';
 
@@ -46,6 +47,8 @@ export interface RunScope {
   readonly finished: FinishedSteps;
   /** The run whose questions this one settles. Null if it settles none. */
   readonly continuation: RunContinuation | null;
+  /** The calls of the run that this one repeats. Null if all calls are made. */
+  readonly recorded: RecordedCalls | null;
   readonly gate: StepGate;
   /** True if providers and MCP servers get the `traceparent` of a call. */
   readonly propagatesTrace: boolean;

@@ -68,6 +68,7 @@ class Rig {
       },
       finished: new FinishedSteps([], false),
       continuation: null,
+      recorded: null,
       gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, { hasOpenCalls: false }),
       limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
       userContext: undefined,

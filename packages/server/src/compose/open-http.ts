@@ -8,6 +8,7 @@ import { Owners } from '../accounts/owners.ts';
 import { People } from '../accounts/people.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
+import { readRerun } from '../admission/rerun-request.ts';
 import { auditFor } from '../audit/audit.ts';
 import { AuditLog } from '../audit/audit-log.ts';
 import { Chats } from '../chats/chats.ts';
@@ -40,6 +41,7 @@ import { getCompletion } from '../http/routes/get-completion.ts';
 import { overviewRoutes } from '../http/routes/overview.ts';
 import { questionRoutes } from '../http/routes/questions.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
+import { rerunRoutes } from '../http/routes/reruns.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { type ScheduleRoutesDeps, scheduleRoutes } from '../http/routes/schedules.ts';
@@ -49,6 +51,7 @@ import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { RunStarts } from '../http/run-starts.ts';
 import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
+import { compareRuns } from '../runs/compare-runs.ts';
 import { continuedRuns } from '../runs/continued-runs.ts';
 import { runSteps } from '../runs/run-steps.ts';
 import { integrationById } from '../store/queries/accounts.ts';
@@ -157,6 +160,13 @@ function addRunRoutes(
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps, prompt });
+  const comparing = { reads: store.reads, runReads };
+  const original = { reads: store.reads, agencies };
+  rerunRoutes(app, {
+    ...{ starts, runReads, encoder, limits },
+    readRerun: (given) => readRerun(original, given),
+    compare: (scope, runIds) => compareRuns(comparing, scope, runIds),
+  });
   questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });
   const mcpStates = mcp.states.bind(mcp);

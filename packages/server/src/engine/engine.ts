@@ -61,7 +61,7 @@ export class Engine implements RunEngine, AsyncDisposable {
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
     const agency = checked ?? this.#deps.agencies.find(run.agency)?.loaded ?? null;
-    const prepared = agency === null ? null : this.#prepared.find(agency, run.model);
+    const prepared = agency === null ? null : this.#prepared.findFor(agency, run);
     const scratch = new ScratchBlobs(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());

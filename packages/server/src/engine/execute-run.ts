@@ -5,6 +5,7 @@ import { modelStep } from '../agent/model-step.ts';
 import type { ModelStepInput } from '../agent/model-step-input.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
 import type { Publication } from '../agent/publication.ts';
+import { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
 import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
@@ -17,10 +18,11 @@ import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
-import type { Step } from '../domain/run/step.ts';
+import { isOwnStep, type Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
-import { journalStep } from '../runs/journal.ts';
+import { journalledStep, journalStep } from '../runs/journal.ts';
+import { getJournal } from '../store/queries/takeover.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
@@ -89,7 +91,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
     // An earlier attempt of a resumed run has reported its first output.
-    this.#hasOutput = run.resumed !== null;
+    this.#hasOutput = run.attempt > 1;
   }
 
   /** Adds the run to every line. Most runs log nothing by it. */
@@ -256,20 +258,35 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     stop,
   );
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
+  const isNew = !steps.some(isOwnStep);
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
-  if (steps.length === 0) stop.stepDone(true);
+  if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
-  if (turnsLeftOut > 0 && steps.length === 0) {
+  if (turnsLeftOut > 0 && isNew) {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
   const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const scope = new ExecutionScope(execution, team, finished, findContinuation(run, chain, laterMessages));
+  const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
+  const continued = findContinuation(run, chain, laterMessages);
+  const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
+}
+
+/** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
+async function readRecorded(
+  { deps, run, stop }: Execution,
+  known: readonly Step[],
+  chained: readonly Step[],
+): Promise<RecordedCalls | null> {
+  const { rerun } = run.extras;
+  if (rerun === undefined || rerun.tools === 'live') return null;
+  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: rerun.of }));
+  return new RecordedCalls([...chained, ...rows.map(journalledStep)], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */
@@ -306,19 +323,28 @@ class UsedAttachments {
   }
 }
 
+interface ScopeParts {
+  readonly team: RunTeam;
+  readonly finished: FinishedSteps;
+  readonly continuation: RunContinuation | null;
+  readonly recorded: RecordedCalls | null;
+}
+
 /** The scope of the loops of one run. */
 class ExecutionScope implements RunScope {
   readonly #execution: Execution;
   readonly team: RunTeam;
   readonly finished: FinishedSteps;
   readonly continuation: RunContinuation | null;
+  readonly recorded: RecordedCalls | null;
   readonly gate: StepGate;
 
-  constructor(execution: Execution, team: RunTeam, finished: FinishedSteps, continuation: RunContinuation | null) {
+  constructor(execution: Execution, { team, finished, continuation, recorded }: ScopeParts) {
     this.#execution = execution;
     this.team = team;
     this.finished = finished;
     this.continuation = continuation;
+    this.recorded = recorded;
     this.gate = new StepGate(execution.stop, finished);
   }
 
@@ -439,7 +465,6 @@ async function settle(execution: Execution, end: End): Promise<void> {
     text,
     output,
     questions,
-    clientTools: run.clientTools,
     files,
     accepted,
     usage,

@@ -4,6 +4,7 @@ import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
@@ -123,6 +124,9 @@ export class PreparedAgency {
   }
 }
 
+/** The run for which an agency is prepared. */
+type PreparedRun = Pick<AdmittedRun, 'agent' | 'model' | 'extras'>;
+
 type PreparingDeps = Pick<EngineDeps, 'agencies' | 'models' | 'prompt' | 'commands'>;
 
 /** Integrations may choose models. The choice that was used least recently is prepared again. */
@@ -140,7 +144,6 @@ export class PreparedAgencies {
 
   /** `ofIntegration` is the model that the run's integration sets, or null. */
   find(agency: LoadedAgency, ofIntegration: string | null): PreparedAgency {
-    const { agencies, prompt, commands } = this.#deps;
     // Another function if the providers have changed.
     const models = this.#deps.models();
     let choices = this.#prepared.get(agency);
@@ -150,9 +153,23 @@ export class PreparedAgencies {
     }
     const known = choices.get(ofIntegration);
     if (known?.models === models) return known;
-    const setting = { agencies, agency, ofIntegration, models, otherwise: prompt.windowTokens };
-    const prepared = new PreparedAgency(setting, commands?.tools.shown ?? []);
+    const prepared = this.#prepare(agency, ofIntegration);
     choices.set(ofIntegration, prepared);
     return prepared;
+  }
+
+  /** Prepares a version for one rerun: its root agent has another model. */
+  findFor(agency: LoadedAgency, { agent: root, model, extras }: PreparedRun): PreparedAgency {
+    const agent = agency.agents.get(root);
+    const ofRoot = extras.rerun?.model ?? null;
+    if (ofRoot === null || agent === undefined) return this.find(agency, model);
+    const agents = new Map([...agency.agents, [root, { ...agent, model: ofRoot }]]);
+    return this.#prepare({ ...agency, agents }, model);
+  }
+
+  #prepare(agency: LoadedAgency, ofIntegration: string | null): PreparedAgency {
+    const { agencies, prompt, commands, models } = this.#deps;
+    const setting = { agencies, agency, ofIntegration, models: models(), otherwise: prompt.windowTokens };
+    return new PreparedAgency(setting, commands?.tools.shown ?? []);
   }
 }

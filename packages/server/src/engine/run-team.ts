@@ -79,7 +79,8 @@ export class RunTeam implements Team, Disposable {
     const { agent, model, modelId } = prepared;
     if (model === null) throw new RunFailure('internal_error', `The model \`${modelId}\` does not exist.`);
     const about = aboutMember(run, agent.usesMember ? await this.member() : null);
-    const instructions = this.#write(all.agency, agent, about);
+    const replaced = name === run.agent ? (run.extras.rerun?.instructions ?? null) : null;
+    const instructions = replaced ?? this.#write(all.agency, agent, about);
     const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);
     // Tools of the request belong to the agents that speak with the caller.
     const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);

@@ -36,6 +36,8 @@ interface Before<O extends Operation, Read> {
   readonly prepareBody?: (body: unknown) => void;
   /** Reads the request before the integration is looked up: what it refuses counts more than a foreign integration. */
   readonly read?: (request: RequestOf<O>) => Read;
+  /** True if the operation may start a run: every answer tells whether it did. */
+  readonly startsRuns?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export function route<O extends Operation, Read = undefined>(
   app: FastifyInstance,
   operation: O,
   handler: (request: RequestOf<O>, reply: FastifyReply, scope: ScopeFor<O>, read: Read) => Promise<unknown>,
-  { prepareBody, read }: Before<O, Read> = {},
+  { prepareBody, read, startsRuns = false }: Before<O, Read> = {},
 ): void {
   refuseUncheckedIntegration(operation);
   const readIntegration = integrationReader(operation);
@@ -62,7 +64,7 @@ export function route<O extends Operation, Read = undefined>(
     method: operation.method,
     url: operation.path,
     schema: toSchema(operation),
-    config: { operation },
+    config: { operation, startsRuns },
     preValidation: (request, _reply, done) => {
       // A missing body counts as an empty object. `null` is a body and is refused.
       if (operation.bodyOptional === true && request.body === undefined) request.body = {};

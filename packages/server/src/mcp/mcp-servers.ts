@@ -6,7 +6,7 @@ import { VERSION } from '../domain/version.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { RunSessions } from './run-sessions.ts';
 import type { ServerProblem } from './server-problem.ts';
-import { wholeName } from './tool-names.ts';
+import { toolName, wholeName } from './tool-names.ts';
 
 export interface McpServersOptions {
   readonly variable: ReadVariable;
@@ -208,17 +208,19 @@ export class McpServers implements AsyncDisposable {
     return new Set(names);
   }
 
-  /** The tools that these servers of the agency have now, as this node knows them. */
-  tools(agency: string, servers: readonly McpServer[]): readonly ServerTool[] {
+  /**
+   * The tools that these servers of the agency have now, as this node knows them, named as for an agent with the other tools
+   * `taken`. What a server shows to one member is not for others.
+   */
+  tools(agency: string, servers: readonly McpServer[], taken: ReadonlySet<string>): readonly ServerTool[] {
+    const names = new Set(taken);
     return servers.flatMap((server) => {
-      const tools = this.#newestSession(agency, server).session?.tools ?? null;
+      const tools = server.isFilled ? null : (this.#newestSession(agency, server).session?.tools ?? null);
       if (tools === null) return [];
-      return selectedTools(tools, server).map(({ name, description, inputSchema }) => ({
-        server: server.name,
-        name: wholeName(server, name),
-        description,
-        inputSchema,
-      }));
+      return selectedTools(tools, server).flatMap(({ name: ofServer, description, inputSchema }) => {
+        const name = toolName(server, ofServer, names);
+        return name === null ? [] : [{ server: server.name, name, description, inputSchema }];
+      });
     });
   }
 

@@ -44,11 +44,11 @@ export interface WholeUnits {
 /**
  * Finds a range's whole units, which rollups can answer. Later pages leave out runs that were admitted after the first
  * page, so the hour or day of that time is not whole. Resolves to null if there are none, and while the rollups miss runs of
- * earlier versions.
+ * earlier versions, and for reruns.
  */
 export async function wholeUnits(reads: Reads, range: UsageRange, unitMs: number): Promise<WholeUnits | null> {
-  const { integrationId, fromMs, newestRunId } = range;
-  if ((await reads.all(usageWalk, {})).length > 0) return null;
+  const { integrationId, fromMs, newestRunId, rerun } = range;
+  if (rerun || (await reads.all(usageWalk, {})).length > 0) return null;
   let { toMs } = range;
   if (newestRunId !== null) {
     const newest = await first(reads.all(admissionOfRun, { integrationId, runId: newestRunId }));

@@ -116,7 +116,7 @@ export class ClosedDays {
     const kept = this.#hours.get(key);
     if (kept !== undefined) return kept;
     using _turn = await takeTurn();
-    const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null };
+    const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null, rerun: false };
     const times = { fromMs: hour * HOUR_MS, toMs: (hour + 1) * HOUR_MS };
     const slice = await readSlice(reads, { ...range, ...times, before: null, maxRuns });
     const rows = slice.last === null ? sumByMember(slice.runs) : null;

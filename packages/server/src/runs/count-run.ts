@@ -32,6 +32,8 @@ export interface CountedColumns {
   readonly agencyVersion: string | null;
   readonly day: number;
   readonly createdAt: number;
+  /** The run that it reruns, or null. */
+  readonly rerunOf: RunId | null;
 }
 
 /** An ended run, as the rollups count it. */
@@ -61,11 +63,11 @@ export function countRun(tx: Tx, end: CountedRun): Promise<unknown>[] {
   return raised;
 }
 
-/** What the run adds to the member's day besides the allowance; null if it has no member. */
+/** What the run adds to the member's day besides the allowance; null if it has no member, or is a rerun. */
 export function memberDay(end: CountedRun): Omit<MemberDay, keyof Charge> | null {
   const { run, usage, charge } = end;
   const { integrationId, consumerId, day, runId } = run;
-  if (consumerId === null) return null;
+  if (consumerId === null || run.rerunOf !== null) return null;
   return {
     integrationId,
     consumerId,
@@ -95,6 +97,7 @@ export function usageHours(end: CountedRun): UsageHour[] {
     errorCode: errorCode ?? '',
     agencyVersion: run.agencyVersion ?? '',
     hasMember: run.consumerId === null ? 0 : 1,
+    rerun: run.rerunOf === null ? 0 : 1,
   };
   const isCharged = charge.runs > 0;
   const measured = toMeasured(end);

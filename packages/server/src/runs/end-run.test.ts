@@ -28,6 +28,7 @@ const OUTCOME: RunOutcome = {
     consumerId: RUN.consumer_id,
     chatKey: RUN.chat_key,
     chatId: testChatId('c1'),
+    rerunOf: null,
     agency: RUN.agency,
     agent: RUN.agent,
     agencyVersion: null,
@@ -37,7 +38,7 @@ const OUTCOME: RunOutcome = {
   },
   status: 'failed',
   error: { code: 'internal_error', message: 'It failed.' },
-  ...{ providerStatus: null, items: [], text: '', output: null, questions: [], clientTools: [], files: [] },
+  ...{ providerStatus: null, items: [], text: '', output: null, questions: [], files: [] },
   ...{ accepted: false, usage: NO_USAGE, byModel: [], steps: 0, firstTokenMs: null, continues: false },
 };
 const RECORD = { attempt: 1, lastStep: null, unfinished: [], chunks: [], lastEventId: 3, startedAt: 5 };

@@ -1,10 +1,9 @@
 import { recordQuestions } from '../chats/fork/find-questions.ts';
-import { type Charge, chargeFor } from '../domain/admission/allowance.ts';
+import { type Charge, chargeFor, NO_CHARGE } from '../domain/admission/allowance.ts';
 import type { ChangedFile } from '../domain/file/changed-file.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withPrices } from '../domain/model/prices.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
-import type { ClientTool } from '../domain/question/client-tool.ts';
 import type { OpenQuestions, Question } from '../domain/question/question.ts';
 import type { AttemptStart, RunIdentity } from '../domain/run/admitted-run.ts';
 import type { RunItem } from '../domain/run/events.ts';
@@ -40,8 +39,6 @@ export interface RunOutcome {
   readonly output: { readonly value: unknown } | null;
   /** The questions with which the run ends: only a completed run asks. */
   readonly questions: readonly Question[];
-  /** The tools that its request brought. They stay stored if the run asks: the run that continues may need them. */
-  readonly clientTools: readonly ClientTool[];
   /** The files that the run changed. */
   readonly files: readonly ChangedFile[];
   /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
@@ -90,14 +87,14 @@ function answeringAgent({ run, items }: RunOutcome): string {
  */
 export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record: EndRecord): Promise<Charge> {
   const now = Date.now();
-  const { run, status, text, questions, clientTools, accepted, usage, steps, firstTokenMs } = outcome;
+  const { run, status, text, questions, accepted, usage, steps, firstTokenMs } = outcome;
   const { currency } = deps.prices;
   const { runId, chatKey } = run;
   const { lastStep, chunks, lastEventId } = record;
   const errorCode = outcome.error?.code ?? null;
   const errorMessage = outcome.error?.message ?? null;
   const byModel = withPrices(outcome.byModel, deps.prices);
-  const charge = chargeFor({ status, errorCode, accepted }, usage, byModel);
+  const charge = run.rerunOf === null ? chargeFor({ status, errorCode, accepted }, usage, byModel) : NO_CHARGE;
   const agent = answeringAgent(outcome);
   // A chain of questions is read from its steps' rows. The run's row has its first step's agent.
   const keepsStep =
@@ -138,7 +135,6 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
     step: steps,
     structured: outcome.output === null ? 0 : 1,
     onlyStepJson: onlyStep,
-    clientToolsJson: open === null || clientTools.length === 0 ? null : JSON.stringify(clientTools),
     firstTokenMs,
     lastEventId,
     errorCode,

@@ -64,7 +64,7 @@ export async function overview(source: UsageSource, { ownerId, only, seesKeys, h
   const exhausted: { apiIntegrationId: string; consumerId: string }[] = [];
   let activeRuns = 0;
   for (const { integration_id: integrationId } of shown.filter(({ has_runs: hasRuns }) => hasRuns === 1)) {
-    const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null };
+    const range = { integrationId, consumerId: undefined, agent: undefined, newestRunId: null, rerun: false };
     current.push(...(await addUpUsage(source, { ...range, fromMs, toMs: undefined }, ALL, SLICE_RUNS)));
     before.push(...(await addUpUsage(source, { ...range, fromMs: fromMs - lengthMs, toMs: fromMs }, ALL, SLICE_RUNS)));
     using _turn = await takeTurn();

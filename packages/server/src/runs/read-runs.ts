@@ -43,6 +43,8 @@ export interface RunQuery extends LargeListQuery {
   readonly consumerId?: string;
   readonly status?: RunStatus;
   readonly agent?: string;
+  /** The run that the runs rerun. */
+  readonly rerunOf?: string;
   readonly from?: string;
   readonly to?: string;
   /** Words that all must occur in the run's texts. */
@@ -121,9 +123,18 @@ export class RunReads {
   }
 
   async list(integrationId: IntegrationId, query: RunQuery) {
-    const { chatId, consumerId, status, agent, texts: hasTexts = true, q } = query;
+    const { chatId, consumerId, status, agent, rerunOf, texts: hasTexts = true, q } = query;
     const texts = hasTexts ? 'answer' : 'previews';
-    const listed = { integrationId, chatId, consumerId, status, agent, texts, ...admissionTimes(query) } as const;
+    const listed = {
+      integrationId,
+      chatId,
+      consumerId,
+      status,
+      agent,
+      rerunOf,
+      texts,
+      ...admissionTimes(query),
+    } as const;
     const words = q === undefined ? null : soughtWords(integrationId, q);
     const found =
       words === null ? null : await this.#search.runs(this.#pages.turnsOf(query), listed, words, toPage(query));

@@ -143,6 +143,7 @@ function countedRun(row: UncountedRun): CountedRun {
       agencyVersion: row.agency_version,
       day: row.day,
       createdAt: row.created_at,
+      rerunOf: row.rerun_of,
     },
     status: row.status as RunEndStatus,
     errorCode: row.error_code,

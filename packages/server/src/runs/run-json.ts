@@ -89,6 +89,7 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
     // The usage record keeps it.
     cost: row.chat_deleted_at === null ? toCost(row) : null,
     continues: row.continues,
+    rerunOf: row.rerun_of === null ? null : { runId: row.rerun_of, afterStep: row.rerun_after_step ?? 0 },
     pending: listPending(row),
   };
 }
@@ -111,6 +112,7 @@ export function statusRunJson(row: StatusRow, lastEventId: number) {
     cancelRequested: _r,
     agencyVersion: _v,
     continues: _n,
+    rerunOf: _o,
     pending: _p,
     firstTokenMs: _t,
     cost: _$,
@@ -144,6 +146,7 @@ export function usageRecordJson(row: StatusRow) {
       output_tokens: one.outputTokens,
     })),
     charged: charged(row),
+    rerun: row.rerun_of !== null,
     firstTokenMs: row.first_token_ms,
     cost: toCost(row),
     periodStart: iso(row.period_start),

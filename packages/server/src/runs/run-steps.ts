@@ -7,6 +7,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { WrongTry } from '../domain/run/step.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import type { RunRow } from '../store/queries/runs.ts';
 import { chatSharingRun } from '../store/queries/shared-runs.ts';
 import { onlyStepOfRun, stepSizes, stepsBefore } from '../store/queries/steps.ts';
 import { first, type Reads } from '../store/store.ts';
@@ -31,9 +32,7 @@ export async function runSteps(
 ) {
   const run = await runReads.row(scope, requested);
   const runId = run.run_id;
-  // A fork keeps the steps of the runs whose messages it has.
-  const isDeleted = run.chat_deleted_at !== null && (await first(reads.all(chatSharingRun, { runId }))) === undefined;
-  if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
+  await checkHasSteps(reads, run);
   const stored = await first(reads.all(onlyStepOfRun, { runId }));
   const only = stored === undefined ? null : onlyStepRow(stored);
   return pages.read(query, {
@@ -53,7 +52,16 @@ export async function runSteps(
   });
 }
 
-function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** A fork keeps the steps of the runs whose messages it has. Throws `chat_not_found` if no chat has the run. */
+export async function checkHasSteps(
+  reads: Reads,
+  { run_id: runId, chat_deleted_at: deletedAt }: RunRow,
+): Promise<void> {
+  const isDeleted = deletedAt !== null && (await first(reads.all(chatSharingRun, { runId }))) === undefined;
+  if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
+}
+
+export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
   const {
     usage,
     output,

@@ -40,6 +40,7 @@ const HEADER = [
   'firstTokenMs',
   'cost',
   'currency',
+  'rerun',
 ];
 
 /**
@@ -100,6 +101,7 @@ function fields(record: ReturnType<typeof usageJson>): Field[] {
     record.firstTokenMs,
     record.cost?.amount ?? null,
     record.cost?.currency ?? null,
+    String(record.rerun),
   ];
 }
 
@@ -119,6 +121,6 @@ function adjustmentFields(record: ReturnType<typeof adjustmentJson>): Field[] {
     record.reason,
     record.idempotencyKey,
     record.createdAt,
-    ...emptyFields(3),
+    ...emptyFields(4),
   ];
 }

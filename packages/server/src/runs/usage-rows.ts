@@ -15,6 +15,8 @@ export interface UsageQuery extends ListQuery {
   readonly consumerId?: string;
   readonly from?: string;
   readonly to?: string;
+  /** True: only reruns. False: no reruns. */
+  readonly rerun?: boolean;
 }
 
 /** What a usage record is made of: a run or an adjustment. */
@@ -40,13 +42,13 @@ export async function readUsage(
   query: UsageQuery,
   page: Page,
 ): Promise<UsageRow[]> {
-  const { usageRequestId, consumerId } = query;
+  const { usageRequestId, consumerId, rerun } = query;
   const filter = { integrationId, consumerId, ...admissionTimes(query), ...page };
   const usageRequestIds =
     usageRequestId === undefined ? undefined : [usageRequestId, ids.usageRequest(integrationId, usageRequestId)];
   const [runs, adjustments] = await Promise.all([
-    reads.query(listRuns({ ...filter, usageRequestIds, texts: 'none' })),
-    usageRequestId === undefined ? reads.query(listAdjustments(filter)) : [],
+    reads.query(listRuns({ ...filter, usageRequestIds, rerun, texts: 'none' })),
+    usageRequestId === undefined && rerun !== true ? reads.query(listAdjustments(filter)) : [],
   ]);
   if (adjustments.length === 0) return runs;
   return [...runs, ...adjustments].sort(newestFirst).slice(0, page.limit);

@@ -16,9 +16,10 @@ export async function readSlice(
   slice: UsageSlice,
 ): Promise<{ readonly runs: readonly RunOfSlice[]; readonly last: PageStart | null }> {
   const runs = await reads.query(usageOfRuns(slice));
+  const counted = runs.filter(({ rerun_of: rerunOf }) => (rerunOf !== null) === slice.rerun);
   const oldest = runs.at(-1);
   const isLast = oldest === undefined || runs.length < slice.maxRuns;
-  return { runs, last: isLast ? null : { createdAt: Number(oldest.created_at), id: oldest.newest_run_id } };
+  return { runs: counted, last: isLast ? null : { createdAt: Number(oldest.created_at), id: oldest.newest_run_id } };
 }
 
 export const hasEnded = ({ status }: RunOfSlice): boolean => isFinished(status);

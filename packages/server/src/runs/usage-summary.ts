@@ -19,6 +19,8 @@ export interface SummaryQuery {
   readonly model?: string;
   readonly from?: string;
   readonly to?: string;
+  /** True: only reruns. By default they are left out. */
+  readonly rerun?: boolean;
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -36,7 +38,8 @@ export async function usageSummary(
 ) {
   const { groupBy, splitBy, consumerId, agent } = query;
   const { fromMs, toMs } = admissionTimes(query);
-  const range: UsageRange = { integrationId, consumerId, agent, fromMs, toMs, newestRunId: null };
+  const { rerun = false } = query;
+  const range: UsageRange = { integrationId, consumerId, agent, fromMs, toMs, newestRunId: null, rerun };
   const period = { from: iso(fromMs ?? null), to: iso(toMs ?? null) };
   const { model = null, limit = DEFAULT_LIMIT, cursor } = query;
   const byModel = isByModel({ groupBy, splitBy: splitBy ?? null, model });

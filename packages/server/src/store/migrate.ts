@@ -43,7 +43,9 @@ import * as audit from './migrations/0045-audit.ts';
 import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
+import * as reruns from './migrations/0049-reruns.ts';
 import * as rememberedTools from './migrations/0050-remembered-tools.ts';
+import * as joinedMeasures from './migrations/0052-joined-measures.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -91,7 +93,9 @@ const MIGRATIONS = {
   '0046-search': search,
   '0047-answers-by-time': answersByTime,
   '0048-words-of-members': wordsOfMembers,
+  '0049-reruns': reruns,
   '0050-remembered-tools': rememberedTools,
+  '0052-joined-measures': joinedMeasures,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

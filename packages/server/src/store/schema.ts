@@ -209,12 +209,16 @@ export interface RunsTable {
   user_context_json: string | null;
   /** The run whose questions this one settles. It continues at the end of that one. */
   continues: Generated<RunId | null>;
-  /** What becomes of these questions (`Settlement`s), until the run has ended. */
+  /** What becomes of these questions (`Settlement`s), until the chat is deleted. An earlier version deleted it at the run's end. */
   answers_json: Generated<string | null>;
-  /** The request's tools, until the run has ended. If it ended with questions, until its chat is deleted. */
+  /** The request's tools, until the chat is deleted. An earlier version deleted them when a run ended without questions. */
   client_tools_json: Generated<string | null>;
   /** What the request added to the run (`RunExtras`), until its chat is deleted. Null if it added nothing. */
   extras_json: Generated<string | null>;
+  /** The run that this one reruns. Null for all others. */
+  rerun_of: Generated<RunId | null>;
+  /** The last step of that run that is kept; 0 if none is. */
+  rerun_after_step: Generated<number | null>;
   cancel_requested_at: number | null;
   cancel_mode: CancelMode | null;
   /** Set at the end. Before that, only the event log knows it. */

@@ -77,6 +77,15 @@ export class ApiClient {
     });
   }
 
+  /** Runs a run again; resolves with its head, while the body still streams. */
+  rerun(integrationId: string, runId: string, body: object = {}): Promise<StreamReader> {
+    return openStream(`${this.url}/v2/integrations/${integrationId}/runs/${runId}/rerun`, {
+      method: 'POST',
+      headers: { ...this.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
   /** Opens a run's stream again, after a cursor. */
   events(runId: string, after: number | null, integrationId = 'demo'): Promise<StreamReader> {
     return openStream(`${this.url}/v2/integrations/${integrationId}/runs/${runId}/events`, {

@@ -1,18 +1,9 @@
+import { admittedResponses, notAdmitted } from '../admitted.ts';
 import { GetCompletionV2Request } from '../completion.ts';
-import { ApiErrorResponse } from '../error.ts';
-import { oneOfStrings, ref, text } from '../kit.ts';
+import { ref, text } from '../kit.ts';
 import { operation } from '../operation.ts';
-import { streamEventSchemas } from '../stream.ts';
 import { Type } from '../type.ts';
 import { eventStream } from './examples.ts';
-
-const notAdmitted = (description: string) => ({
-  description,
-  schema: ref(ApiErrorResponse),
-  headers: {
-    'X-Agent-Run-Admitted': oneOfStrings(['false'], { description: '`false`: this request reserved no run.' }),
-  },
-});
 
 export const getCompletionV2 = operation({
   operationId: 'getCompletionV2',
@@ -45,22 +36,7 @@ export const getCompletionV2 = operation({
     answer: { 'text/event-stream': eventStream, 'text/plain': 'Hello' },
   },
   responses: {
-    200: {
-      description:
-        'The run was admitted. Server-sent events, or plain text when Text Only Mode is enabled for the integration.',
-      schema: text("The events of the run, or the answer's text."),
-      events: streamEventSchemas,
-      contentTypes: ['text/event-stream', 'text/plain'],
-      headers: {
-        'X-Agent-Run-Admitted': oneOfStrings(['true'], { description: '`true`: the run is durably reserved.' }),
-        'X-Run-Id': text('Identifier of the run.'),
-        'X-Chat-Id': text('Identifier of the chat, percent-encoded.'),
-        'X-Run-Replayed': oneOfStrings(['true'], {
-          description:
-            'Present if the `usageRequestId` was known: the server started no run and charges nothing again.',
-        }),
-      },
-    },
+    ...admittedResponses(),
     400: notAdmitted('Invalid request, or missing allowance attribution.'),
     401: notAdmitted('Missing or invalid platform API key or client token.'),
     403: notAdmitted('The API key does not own this integration, or the client token does not permit this.'),

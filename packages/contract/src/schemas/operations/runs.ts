@@ -1,3 +1,4 @@
+import { admittedResponses, notAdmittedAny } from '../admitted.ts';
 import { ChatStatus } from '../chat.ts';
 import { flag, ref, text } from '../kit.ts';
 import {
@@ -11,6 +12,7 @@ import {
   refusals,
   searchWords,
 } from '../operation.ts';
+import { RerunRequest, RunComparison } from '../rerun.ts';
 import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList, StepPrompt } from '../run.ts';
 import { streamEventSchemas } from '../stream.ts';
 import { Type } from '../type.ts';
@@ -57,6 +59,7 @@ export const listRuns = operation({
     consumerId: Type.Optional(text('Only runs of this member.')),
     status: Type.Optional(runStatus('Only runs in this state.')),
     agent: Type.Optional(text('Only runs that were started at this agent.')),
+    rerunOf: Type.Optional(text('Only reruns of this run.')),
     ...admissionPeriod,
     q: Type.Optional(searchWords()),
     texts: Type.Optional(flag('If false, runs have only the previews of their texts. The default is true.')),
@@ -193,4 +196,57 @@ export const getStepPrompt = operation({
   }),
   example: { params: { ...runExample, step: 1 }, status: 200, answer: json(stepPrompt) },
   responses: { 200: { description: 'The prompt.', schema: ref(StepPrompt) }, ...integrationRefusals() },
+});
+
+export const rerunRun = operation({
+  operationId: 'rerunRun',
+  method: 'POST',
+  path: `${integrationPath}/runs/:runId/rerun`,
+  summary: 'Run a run again',
+  description:
+    'Starts a run in a fork of the chat that ends before the run, and streams it like `POST /get_completion_v2`. The original ' +
+    'chat is not changed. The rerun is charged to no member.',
+  tags: ['Runs'],
+  auth: true,
+  params: runParams,
+  body: ref(RerunRequest),
+  bodyOptional: true,
+  example: {
+    params: runExample,
+    body: { afterStep: 1, model: 'openai/gpt-5-mini' },
+    status: 200,
+    answer: { 'text/event-stream': eventStream, 'text/plain': 'Hello' },
+  },
+  responses: {
+    ...admittedResponses(),
+    ...notAdmittedAny({ ...integrationRefusals(), ...bodyRefusals(), ...refusals(409, 429) }),
+  },
+});
+
+export const compareRuns = operation({
+  operationId: 'compareRuns',
+  method: 'GET',
+  path: `${integrationPath}/runs/:runId/compare`,
+  summary: 'Compare two runs, step by step',
+  description:
+    'Both runs must belong to the integration. Steps that are only shown, such as cut calls, are compared too.',
+  tags: ['Runs'],
+  auth: true,
+  params: runParams,
+  query: Type.Object({ with: text('Identifier of the other run.') }),
+  example: {
+    params: runExample,
+    query: { with: 'run_2' },
+    status: 200,
+    answer: json({
+      runs: [run, { ...run, runId: 'run_2' }],
+      steps: [{ left: step, right: { ...step, model: 'openai/gpt-5-mini' }, change: 'equal' }],
+      text: { left: 'Hello', right: 'Hello.' },
+      usage: { left: usage, right: usage },
+    }),
+  },
+  responses: {
+    200: { description: 'The comparison.', schema: ref(RunComparison) },
+    ...integrationRefusals(),
+  },
 });

@@ -1,4 +1,4 @@
-import { oneOfStrings, ref, text, time } from '../kit.ts';
+import { flag, oneOfStrings, ref, text, time } from '../kit.ts';
 import {
   admissionPeriod,
   integrationParams,
@@ -27,6 +27,7 @@ export const listUsage = operation({
     consumerId: Type.Optional(text('Only runs and adjustments of this member.')),
     from: Type.Optional(time('Only runs that were admitted, and adjustments that were made, at this time or later.')),
     to: Type.Optional(time('Only runs that were admitted, and adjustments that were made, before this time.')),
+    rerun: Type.Optional(flag('True: only reruns, and no adjustments. False: no reruns. By default both.')),
     format: Type.Optional(oneOfStrings(['json', 'csv'], { description: 'Format of the answer; default `json`.' })),
     ...pageQuery,
   }),
@@ -72,6 +73,7 @@ export const summariseUsage = operation({
         'Only what this model (`provider/model`) used. A run that called other models too counts with the part of this one.',
       ),
     ),
+    rerun: Type.Optional(flag('True: only reruns. By default they are left out.')),
     ...admissionPeriod,
     ...pageQuery,
   }),

@@ -6,9 +6,9 @@ import { type MountPath, wholePath } from '../file/mount-path.ts';
 import type { ChatId, ChatKey, RunId } from '../ids.ts';
 import type { ModelPrice } from '../model/prices.ts';
 import type { ClientTool } from '../question/client-tool.ts';
-import type { ArgumentChange, Continuation, RequestAnswer } from '../question/question.ts';
+import type { ArgumentChange, Continuation, RequestAnswer, Settlement } from '../question/question.ts';
 import { parseQuestions } from '../question/question-json.ts';
-import { listChanges, settleQuestions } from '../question/settle-questions.ts';
+import { listChanges, settleAgain, settleQuestions } from '../question/settle-questions.ts';
 import { Refusal } from '../refusal.ts';
 import { type RunSettings, runSettings } from '../run/admitted-run.ts';
 import { NO_EXTRAS, type RunExtras } from '../run/run-extras.ts';
@@ -97,6 +97,8 @@ export interface AdmissionRequest {
   readonly history: readonly (ImportedTurn & { readonly attachments: readonly unknown[] })[];
   readonly extras: RunExtras;
   readonly chatRules: ChatRules;
+  /** What became of the questions that the original run settled, or the refusal of the rerun. Absent in other requests. */
+  readonly rerun?: { readonly settlements: readonly Settlement[] } | Refusal;
 }
 
 /** What admission knows about the integration's agency. */
@@ -187,6 +189,8 @@ export function* decideAdmission(
 
   // `contract-4-replay-first`: nothing about member, chat, agent, files, allowance or load is checked before the replay.
   if (facts.known_run_id !== null) return decideReplay(facts, facts.known_run_id, request);
+  const { rerun } = request;
+  if (rerun instanceof Refusal) return { kind: 'refuse', refusal: rerun };
 
   const isUnknown = request.consumerId !== null && facts.member_active === null;
   const registersMember = isUnknown && request.chatRules.registersMember && facts.auto_register === 1;
@@ -211,7 +215,10 @@ export function* decideAdmission(
   if (noHistory !== null) return noHistory;
 
   const open = parseQuestions(chat?.questionsJson ?? null);
-  const continuation = settleQuestions(open, request.answers, request.chatRules.answersAll);
+  const continuation =
+    rerun === undefined
+      ? settleQuestions(open, request.answers, request.chatRules.answersAll)
+      : settleAgain(open, rerun.settlements);
   if (continuation instanceof Refusal) return { kind: 'refuse', refusal: continuation };
   const changes = listChanges(open, request.answers);
   if (changes.length > 0) {

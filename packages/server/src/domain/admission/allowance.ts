@@ -100,6 +100,9 @@ export interface Charge {
   readonly credits: number;
 }
 
+/** Also of a rerun. */
+export const NO_CHARGE: Charge = { runs: 0, tokens: 0, credits: 0 };
+
 const FREE_ENDS: ReadonlySet<string> = new Set([
   'internal_error',
   'run_interrupted',
@@ -117,7 +120,7 @@ export interface ChargedEnd {
 /** A run is free if the server or an attachment failed it, or if it ended early and no model accepted a call. */
 export function chargeFor(end: ChargedEnd, usage: Usage, byModel: readonly ModelUsage[]): Charge {
   const isFree = end.errorCode !== null && FREE_ENDS.has(end.errorCode);
-  if (isFree || (end.status !== 'completed' && !end.accepted)) return { runs: 0, tokens: 0, credits: 0 };
+  if (isFree || (end.status !== 'completed' && !end.accepted)) return NO_CHARGE;
   return { runs: 1, tokens: totalTokens(usage), credits: byModel.reduce((sum, { credits }) => sum + credits, 0) };
 }
 

@@ -102,6 +102,19 @@ export function listChanges(open: OpenQuestions | null, answers: readonly Reques
   });
 }
 
+/** Settles the questions as another run did, in which they had other ids. */
+export function settleAgain(open: OpenQuestions | null, settlements: readonly Settlement[]): Continuation | null {
+  if (open === null) return null;
+  const known = new Map(settlements.map((one) => [one.callId, one]));
+  const settled = open.questions.map((question): Settlement => {
+    const same = known.get(question.callId);
+    return same === undefined
+      ? settle(question, undefined, NOT_ANSWERED)
+      : { ...same, questionId: question.questionId };
+  });
+  return { runId: open.runId, settlements: settled };
+}
+
 function settle({ questionId, callId }: Question, answer: RequestAnswer | undefined, ifIgnored: string): Settlement {
   const ids = { questionId, callId };
   if (answer === undefined) return { ...ids, verdict: 'declined', text: ifIgnored };

@@ -25,6 +25,8 @@ export interface RunIdentity {
   /** The day of the usage totals. */
   readonly day: number;
   readonly createdAt: number;
+  /** The run that this one reruns, or null. */
+  readonly rerunOf: RunId | null;
 }
 
 /** The settings of an integration that its runs use. */
@@ -58,12 +60,12 @@ export function runSettings(
     // A run that starts without a reader has none to lose.
     onDisconnect: isScheduleRequestId(usageRequestId) || extras.startsUnread === true ? 'continue' : row.on_disconnect,
     keepAttachments: row.keep_attachments === 1,
-    model: row.integration_model,
+    model: extras.rerun?.model ?? row.integration_model,
     files,
   };
 }
 
-/** From where an orphaned run is resumed. */
+/** From where an orphaned run is resumed, or a rerun that keeps steps begins. */
 export interface ResumePoint {
   /** The journal, in its events' order. */
   readonly steps: readonly JournalledStep[];

@@ -1,6 +1,7 @@
 import { validateJsonSchema } from '@runwire/lib/json-schema.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { Refusal } from '../refusal.ts';
+import type { RerunSettings } from './rerun.ts';
 
 /** What a request adds to its own run, stored with the run. A takeover reads it. */
 export interface RunExtras {
@@ -12,6 +13,8 @@ export interface RunExtras {
   readonly metadata: Readonly<Record<string, string>> | null;
   /** The answer to the request is not the run's stream, so `onDisconnect` does not end the run. */
   readonly startsUnread?: true;
+  /** Absent if the run is no rerun. */
+  readonly rerun?: RerunSettings;
 }
 
 export const NO_EXTRAS: RunExtras = { instructions: null, outputSchema: null, metadata: null };
@@ -24,12 +27,13 @@ const MAX_VALUE_CHARACTERS = 512;
 
 /** Returns the text for the column; null for a run without extras. The traceparent is given if traces are exported. */
 export function toExtrasJson(extras: RunExtras, traceparent?: string): string | null {
-  const { instructions, outputSchema, metadata, startsUnread } = extras;
+  const { instructions, outputSchema, metadata, startsUnread, rerun } = extras;
   const isEmpty =
     instructions === null &&
     outputSchema === null &&
     metadata === null &&
     startsUnread === undefined &&
+    rerun === undefined &&
     traceparent === undefined;
   return isEmpty ? null : JSON.stringify({ ...extras, traceparent });
 }

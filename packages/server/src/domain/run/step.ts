@@ -28,8 +28,11 @@ export const JOURNAL_FORMAT_WITH_ACTIONS = 4;
  */
 export const JOURNAL_FORMAT_WITH_EXTRAS = 5;
 
+/** A rerun's format: an earlier version would call its tools, and charge the member. */
+export const JOURNAL_FORMAT_WITH_RERUNS = 6;
+
 /** The format of a run with arguments that a person changed: an earlier version would make the call with the model's. */
-export const JOURNAL_FORMAT_WITH_CHANGES = 6;
+export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 
 export const isKnownJournal = (format: number): boolean =>
   format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_CHANGES;
@@ -100,3 +103,10 @@ export interface JournalledStep extends Step {
   readonly firstEventId: number;
   readonly lastEventId: number;
 }
+
+/** The event id of steps that a rerun keeps: the id of `meta`, because the rerun has no event of them. */
+export const KEPT_EVENT_ID = 1;
+
+/** False if a rerun keeps the step of the original run. */
+export const isOwnStep = ({ lastEventId }: Partial<Pick<JournalledStep, 'lastEventId'>>): boolean =>
+  lastEventId !== KEPT_EVENT_ID;

@@ -37,6 +37,7 @@ export class PromptScope implements RunScope {
   readonly team: PromptTeam;
   readonly finished: FinishedSteps;
   readonly continuation: RunContinuation | null;
+  readonly recorded = null;
   readonly limits: RunLimits;
   readonly gate: StepGate;
   readonly propagatesTrace = false;

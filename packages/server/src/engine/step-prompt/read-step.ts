@@ -2,7 +2,8 @@ import { parseSandboxFiles } from '../../domain/file/sandbox-file.ts';
 import type { ChatKey, RunId } from '../../domain/ids.ts';
 import type { ClientTool } from '../../domain/question/client-tool.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { JournalledStep } from '../../domain/run/step.ts';
+import { parseExtras } from '../../domain/run/run-extras.ts';
+import { isOwnStep, type JournalledStep } from '../../domain/run/step.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { onlyStepRow } from '../../runs/only-step.ts';
 import { attachmentsOfRun } from '../../store/queries/attachments.ts';
@@ -24,6 +25,8 @@ export interface SoughtRow {
     readonly promptBytes?: number;
   };
   readonly journal: readonly JournalledStep[];
+  /** False if the run is a rerun that keeps the step. */
+  readonly isOwn: boolean;
 }
 
 /** Returns null if the run has no such model step. */
@@ -33,13 +36,20 @@ export async function findSought(reads: Reads, runId: RunId, step: number): Prom
   const rows = onlyRow === null ? await reads.all(getJournal, { runId }) : [onlyRow];
   const journal = rows.map(journalledStep);
   const known = journal.find((one) => one.step === step);
-  if (known !== undefined) return known.kind === 'model' ? { row: withIndex(known, journal), journal } : null;
+  if (known !== undefined) return toSought(known, journal);
   const row = await first(reads.all(unfinishedStep, { runId, step }));
   if (row === undefined || row.kind !== 'model') return null;
   const { promptBytes } = JSON.parse(row.record_json) as { readonly promptBytes?: number };
   const { agent, model, loop, index_in_loop: indexInLoop } = row;
-  return { row: { agent, model, loop, indexInLoop, ...(promptBytes === undefined ? {} : { promptBytes }) }, journal };
+  return {
+    row: { agent, model, loop, indexInLoop, ...(promptBytes === undefined ? {} : { promptBytes }) },
+    journal,
+    isOwn: true,
+  };
 }
+
+const toSought = (step: JournalledStep, journal: readonly JournalledStep[]): SoughtRow | null =>
+  step.kind === 'model' ? { row: withIndex(step, journal), journal, isOwn: isOwnStep(step) } : null;
 
 /** An early version did not store the index. */
 function withIndex(step: JournalledStep, journal: readonly JournalledStep[]): JournalledStep {
@@ -56,19 +66,20 @@ export async function readRun(reads: Reads, runId: RunId) {
   if (row === undefined) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   const { chat_key: chatKey, position } = row;
   const attachments = await reads.all(attachmentsOfRun, { chatKey, runId });
+  const extras = parseExtras(row.extras_json);
   return {
     runId,
     chatKey,
     position,
     integrationId: row.integration_id,
-    integrationModel: row.integration_model,
+    integrationModel: extras.rerun?.model ?? row.integration_model,
     consumerId: row.consumer_id,
     agency: row.agency,
     agencyVersion: row.agency_version,
     agent: row.agent,
     day: row.day,
     continues: row.continues,
-    extrasJson: row.extras_json,
+    extras,
     clientTools: JSON.parse(row.client_tools_json ?? '[]') as readonly ClientTool[],
     message: JSON.parse(row.content_json) as string,
     sandboxFiles: parseSandboxFiles(row.sandbox_files_json),

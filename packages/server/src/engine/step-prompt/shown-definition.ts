@@ -1,12 +1,13 @@
 import type { LoadedAgency } from '../../agencies/loaded-agency.ts';
 import type { McpServer } from '../../agent/mcp-port.ts';
 import type { ModelTool } from '../../agent/ports.ts';
-import { ownTools } from '../prepared-agency.ts';
+import { ownToolNames, ownTools } from '../prepared-agency.ts';
 
-/** The tools that servers of the agency have now. */
+/** The tools that servers of the agency have now. An agent's other tools have the names `taken`. */
 type ListMcpTools = (
   agency: string,
   servers: readonly McpServer[],
+  taken: ReadonlySet<string>,
 ) => readonly (ModelTool & { readonly server: string })[];
 
 /** What the models of the agency read, for people. The agency's code is not run. */
@@ -23,7 +24,7 @@ export function shownDefinition(
       instructions: agent.instructionTexts.own,
       tools: [
         ...ownTools(agent, commandTools).map((tool) => ({ ...toShown(tool), server: null })),
-        ...listMcpTools(id, agent.mcp).map((tool) => ({ ...toShown(tool), server: tool.server })),
+        ...listMcpTools(id, agent.mcp, ownToolNames(agent)).map((tool) => ({ ...toShown(tool), server: tool.server })),
       ],
       output: agent.output?.jsonSchema ?? null,
     })),

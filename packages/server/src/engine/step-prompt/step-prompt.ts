@@ -8,7 +8,6 @@ import { sentBytes } from '../../agent/tools-bytes.ts';
 import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { parseExtras } from '../../domain/run/run-extras.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -92,12 +91,33 @@ function toUnknown({ agent }: ReadRun, { row, journal }: SoughtRow, limits: Agen
   return unknownDefinition([...new Set([agent, row.agent, ...journal.map((one) => one.agent)])], limits);
 }
 
+/** The root agent of a rerun can have another model, and other instructions from the first new step on. */
+function withReplaced(
+  definition: AgencyDefinition,
+  { agent, extras }: ReadRun,
+  { isOwn }: SoughtRow,
+): AgencyDefinition {
+  const { model = null, instructions = null } = extras.rerun ?? {};
+  if (model === null && instructions === null) return definition;
+  const agents = definition.agents.map((one) => {
+    if (one.name !== agent) return one;
+    const texts = { shared: '', own: instructions, contextToModel: false, files: '' };
+    return {
+      ...one,
+      model: model ?? one.model,
+      instructions: instructions !== null && isOwn ? texts : one.instructions,
+    };
+  });
+  return { ...definition, agents };
+}
+
 /** Resolves to null if the journal does not lead to the step, because the definition is not known. */
-async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, definition: AgencyDefinition) {
+async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known: AgencyDefinition) {
+  const definition = withReplaced(known, run, sought);
   const { reads } = deps.store;
   const { runId, chatKey, position, continues } = run;
   const chain = continues === null ? NO_CHAIN : await readChain(reads, chatKey, { runId: continues, settlements: [] });
-  const extras = parseExtras(run.extrasJson);
+  const { extras } = run;
   const usesMember = definition.agents.some(({ instructions: { own, shared } }) => /member/.test(`${own}${shared}`));
   const team = new PromptTeam(definition, {
     about: aboutMember({ day: run.day, userContext: undefined }, usesMember ? await getMember(reads, run) : null),

@@ -5,6 +5,7 @@ import type { UsageTotals } from '../../domain/model/usage.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../../domain/run/events.ts';
 import type { RunError } from '../../domain/run/run-state.ts';
+import { isOwnStep } from '../../domain/run/step.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { endRun, type RunOutcome } from '../../runs/end-run.ts';
 import { journalledStep } from '../../runs/journal.ts';
@@ -113,7 +114,7 @@ function toFirstOutput(items: readonly RunItem[]): number | null {
 
 async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<StoredProgress> {
   const stored = await storedEvents(tx, deps, run);
-  const journal = (await tx.all(getJournal, { runId: run.run_id })).map(journalledStep);
+  const journal = (await tx.all(getJournal, { runId: run.run_id })).map(journalledStep).filter(isOwnStep);
   const { message } = await storedMessage(tx, run);
   const items: RunItem[] = [
     { kind: 'user', agent: run.agent, text: message, timestamp: run.created_at * 1000 },
@@ -151,7 +152,6 @@ export async function writeEnd(
     text,
     output: null,
     questions: [],
-    clientTools: [],
     files,
     // The attempt that ends the run calls no model, so only a journalled model step counts.
     accepted,

@@ -38,6 +38,7 @@ export const runIdentity = (row: UnfinishedRun): RunIdentity => ({
   agencyVersion: row.agency_version,
   day: row.day,
   createdAt: row.created_at,
+  rerunOf: row.rerun_of,
 });
 
 /** Reads the message that the run answers. Returns an empty one if its row is missing. */

@@ -156,8 +156,9 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   if (deps.agencies.find(run.agency)?.loaded === null) return BROKEN_AGENCY;
-  const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
-  if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
+  const ofEntry = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
+  if (ofEntry === null) return `the agent \`${run.agent}\` no longer exists.`;
+  const model = parseExtras(run.extras_json).rerun?.model ?? ofEntry;
   const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
   return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }

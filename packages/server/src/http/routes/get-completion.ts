@@ -59,8 +59,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
  * Returns the cursor of a replay from its `Last-Event-ID`. The header counts as absent if the run is compacted, or if the
  * run has ended and the header is at or after its end. If it is ahead of a live run, the reader waits, as at `…/events`.
  */
-async function replayCursor(
-  deps: GetCompletionDeps,
+export async function replayCursor(
+  deps: Pick<GetCompletionDeps, 'runReads'>,
   scope: Scope,
   runId: RunId,
   header: string | string[] | undefined,

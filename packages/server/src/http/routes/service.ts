@@ -72,7 +72,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
       return run?.owner_id === principal.ownerId && reaches(principal, run.integration_id);
     };
     // What a program writes to stderr can quote runs of other owners.
-    const seesOutput = principal.administrator && principal.role === 'manager';
+    const seesOutput = principal.administrator && principal.role === 'manager' && principal.integrations === null;
     const states = (agency: string) =>
       mcpStates(agency).map((state) => (seesOutput ? state : { ...state, lastOutput: null }));
     const shown = listed.slice(start, start + limit + 1).map(async (agency, index) => ({

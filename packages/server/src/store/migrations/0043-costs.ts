@@ -17,9 +17,10 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .raw(`create or replace function add_measures(one text, other text) returns text language plpgsql immutable as $$
 begin
   return (select coalesce(jsonb_object_agg(name, total), '{}')::text from (
-    select measure.key as name, sum(measure.value::bigint) as total
-      from jsonb_array_elements(('[' || one || ',' || other || ']')::jsonb) as part, jsonb_each_text(part) as measure
-      group by measure.key) totals);
+    select name, sum(amount::bigint) as total from (
+      select key as name, value as amount from jsonb_each_text(one::jsonb)
+      union all select key, value from jsonb_each_text(other::jsonb)) amounts
+    group by name) totals);
 end $$`)
     .execute(db);
   if (!(await areEarlierNodesRefused(db))) await followEarlierNodes(db);

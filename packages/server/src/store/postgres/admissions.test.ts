@@ -205,7 +205,6 @@ const END = {
     step: 1,
     structured: 0,
     onlyStepJson: null,
-    clientToolsJson: null,
     firstTokenMs: null,
     currency: null,
     lastEventId: 2,

@@ -61,7 +61,6 @@ const END = {
   step: 1,
   structured: 0,
   onlyStepJson: '["m",2,3,4,5]',
-  clientToolsJson: null,
   firstTokenMs: null,
   currency: null,
   lastEventId: 9,

@@ -50,8 +50,8 @@ export const admissionFacts = statement(
             and e.usage_request_id >= ${sql.lit(ERASED_IDS.from)} and e.usage_request_id < ${sql.lit(ERASED_IDS.to)}) then 1 else 0 end
             as has_erased_runs,
           ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
-          (select count(*) from active_runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer})
-            as member_active_runs
+          (select count(*) from active_runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
+            and not exists (select 1 from runs q where q.run_id = n.run_id and q.rerun_of is not null)) as member_active_runs
         from integrations i
         left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
         left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}

@@ -34,7 +34,7 @@ export const sumDays = (integrationId: IntegrationId, from: number, to: number) 
     db,
     sql<DaySum>`select ${day} as day, agent, model, has_member, max(newest_run_id) as newest_run_id,
         string_agg(measures_json, ',') as measures, ${sumColumns(SUMS)} from usage_hours
-      where integration_id = ${integrationId} and hour >= ${from * HOURS_A_DAY} and hour < ${to * HOURS_A_DAY}
+      where integration_id = ${integrationId} and rerun = 0 and hour >= ${from * HOURS_A_DAY} and hour < ${to * HOURS_A_DAY}
       group by ${day}, agent, model, has_member`,
   );
 };

@@ -205,6 +205,7 @@ export const replaceRuns = statement(
         user_context_json: null,
         extras_json: null,
         client_tools_json: null,
+        answers_json: null,
         error_message: sql<string | null>`case when error_message is null then null else ${p.sentence} end`,
         compacted_at: eb.fn.coalesce('compacted_at', eb.val(p.now)),
       }))

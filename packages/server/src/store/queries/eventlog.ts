@@ -109,7 +109,7 @@ export const deleteUnfinishedOfChat = statement('delete unfinished of chat', (db
 export const deleteExtrasOfChat = statement('delete extras of chat', (db, p: { chatKey: ChatKey }) =>
   db
     .updateTable('runs')
-    .set({ extras_json: null, client_tools_json: null })
+    .set({ extras_json: null, client_tools_json: null, answers_json: null })
     .where('run_id', 'in', ownRuns(db, p.chatKey))
-    .where((eb) => eb.or([eb('extras_json', 'is not', null), eb('client_tools_json', 'is not', null)])),
+    .where(sql<boolean>`(extras_json is not null or client_tools_json is not null or answers_json is not null)`),
 );

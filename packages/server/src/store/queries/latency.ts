@@ -26,7 +26,7 @@ const listColumns = (hasModels: boolean) =>
   sql`created_at, completed_at, status, first_token_ms, agent, ${hasModels ? sql.ref('by_model_json') : sql`''`} as by_model_json`;
 
 const oldestRuns = ({ integrationId, fromMs, toMs, hasModels }: LatencyRange, maxRuns: number) =>
-  sql`select ${listColumns(hasModels)} from runs where integration_id = ${integrationId}
+  sql`select ${listColumns(hasModels)} from runs where integration_id = ${integrationId} and rerun_of is null
     and created_at >= ${fromMs} and created_at < ${toMs} order by created_at limit ${maxRuns}`;
 
 export const runsOfRange = (range: LatencyRange, maxRuns: number) => (db: Kysely<Schema>) =>

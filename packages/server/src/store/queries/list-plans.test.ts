@@ -73,6 +73,11 @@ const LISTS: readonly [plan: RegExp, query: (db: Kysely<Schema>) => Compilable][
   [/chats_consumer/, chats({ member: { consumerId: 'ann', chatId: null } }, 'updated')],
   [/SEARCH busy USING PRIMARY KEY \(integration_id=\?\)/, chats({ status: 'running' }, 'updated')],
   [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({})],
+  [/runs_rerun_of \(rerun_of=\? AND created_at<\?\)/, runs({ rerunOf: 'run_1' })],
+  [/runs_rerun_of \(rerun_of=\? AND created_at<\?\)/, runs({ rerunOf: 'run_1', status: 'completed', agent: 'a' })],
+  [/reruns \(<expr>=\? AND created_at<\?\)/, runs({ rerun: true })],
+  [/reruns \(<expr>=\? AND created_at<\?\)/, runs({ rerun: true, consumerId: 'ann' })],
+  [/runs_integration \(integration_id=\? AND created_at<\?\)/, runs({ rerun: false })],
   [/runs_integration \(integration_id=\? AND created_at>\? AND created_at<\?\)/, runs({ fromMs: 1, toMs: 9 })],
   [
     /PRIMARY KEY \(chat_key=\?\)[\s\S]*chats_id/,

@@ -3,6 +3,7 @@ import type { IntegrationId, OwnerId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { isOpen } from './question-list.ts';
 import { raw } from './raw.ts';
 
 const anyRow = (table: string, condition = sql``) =>
@@ -55,11 +56,14 @@ export const openQuestions =
     db
       .selectFrom('asked_questions as q')
       .innerJoin('chats as c', 'c.chat_key', 'q.chat_key')
+      .innerJoin('integrations as i', 'i.integration_id', 'c.integration_id')
       .select('q.question_id')
       .where('q.owner_id', '=', ownerId)
+      // As in the index.
       .where('q.settled_at', 'is', null)
-      .whereRef('c.asking_run_id', '=', 'q.run_id')
+      .where(isOpen)
       .where('c.deleted_at', 'is', null)
+      .where('i.deleted_at', 'is', null)
       .$if(integrationIds !== null, (query) => query.where('c.integration_id', 'in', integrationIds ?? []))
       .limit(limit);
 

@@ -12,8 +12,8 @@ export interface QuestionOwner {
   readonly integrations: readonly string[] | null;
 }
 
-/** A node of the version before settles a question without writing its row, so the chat has to confirm it. */
-const isOpen = sql<boolean>`(q.settled_at is null and c.asking_run_id = q.run_id and c.replaced_by is null)`;
+/** True for a question `q` that its chat `c` confirms. A node of the version before settles a question without writing its row. */
+export const isOpen = sql<boolean>`(q.settled_at is null and c.asking_run_id = q.run_id and c.replaced_by is null)`;
 
 /** The questions of all integrations of the owner. A question of an earlier version is listed as long as its chat has it. */
 export const listQuestions = (owner: QuestionOwner, state: QuestionState, page: Page) => (db: Kysely<Schema>) => {

@@ -76,7 +76,7 @@ const uncountedRuns = (
 ) =>
   sql`select ${NO_DAY}, day, consumer_id, agent, ${NO_TEXT}, error_code, agency_version, 1, run_id, ${amountColumns}, '',
       by_model_json, status, created_at, completed_at, first_token_ms, currency
-    from runs where run_id in ${uncountedIds(db, integrationId)} and ${conditions([sql`counted = 0`, ...where])}`;
+    from runs where run_id in ${uncountedIds(db, integrationId)} and ${conditions([sql`counted = 0 and rerun_of is null`, ...where])}`;
 
 export interface HourSums {
   readonly integrationId: IntegrationId;
@@ -114,7 +114,7 @@ const sumsAgain = sql.join([
 export function sumHours(range: HourSums) {
   const { integrationId, agent, model, columns, byModel, withoutMember } = range;
   const where = conditions([
-    sql`integration_id = ${integrationId}`,
+    sql`integration_id = ${integrationId} and rerun = 0`,
     from(sql`hour`, range.from),
     before(sql`hour`, range.to),
     agent === undefined ? null : sql`agent = ${agent}`,
@@ -203,7 +203,7 @@ export const sumDaysAndMembers = (range: MemberSums) => (db: Kysely<Schema>) => 
   const { integrationId } = range;
   const day = sql`hour / ${sql.lit(HOURS_A_DAY)}`;
   const hours = conditions([
-    sql`integration_id = ${integrationId}`,
+    sql`integration_id = ${integrationId} and rerun = 0`,
     from(sql`hour`, inMs(range.from, HOURS_A_DAY)),
     before(sql`hour`, inMs(range.to, HOURS_A_DAY)),
   ]);
@@ -251,7 +251,7 @@ export const newestRunsOfMembers =
     raw<NewestRun>(
       db,
       sql<NewestRun>`with slice as materialized (select run_id, created_at, consumer_id from runs where ${conditions([
-        sql`integration_id = ${range.integrationId} and consumer_id || '' is not null`,
+        sql`integration_id = ${range.integrationId} and consumer_id || '' is not null and rerun_of is null`,
         ...inRange(range, 'runs'),
         start === null
           ? null
@@ -259,7 +259,7 @@ export const newestRunsOfMembers =
       ])} order by created_at desc, run_id desc limit ${maxRuns})
       select run_id, created_at, consumer_id, 0 as slice_runs from slice where not exists (select 1 from runs newer where ${conditions(
         [
-          sql`newer.integration_id = ${range.integrationId} and newer.consumer_id = slice.consumer_id`,
+          sql`newer.integration_id = ${range.integrationId} and newer.consumer_id = slice.consumer_id and newer.rerun_of is null`,
           sql`newer.created_at >= slice.created_at and (newer.created_at > slice.created_at or newer.run_id > slice.run_id)`,
           ...inRange(range, 'newer'),
         ],

@@ -20,6 +20,8 @@ export interface HourKey {
   readonly errorCode: string;
   readonly agencyVersion: string;
   readonly hasMember: number;
+  /** 1 for reruns. */
+  readonly rerun: number;
 }
 
 export interface HourAmounts extends Usage {
@@ -92,6 +94,7 @@ const hourKey = (p: HourKey) =>
     p.errorCode,
     p.agencyVersion,
     p.hasMember,
+    p.rerun,
   ]);
 
 /** Raises a row of `usage_hours`. The ends of runs that commit together raise each row once. */
@@ -103,7 +106,7 @@ export const raiseUsageHour = statement(
       sql<never>`insert into usage_hours (integration_id, hour, node_id, agent, model, status, error_code, agency_version,
           has_member, rerun, runs, model_runs, charged_model_runs, ${listColumns(AMOUNT_COLUMNS)}, newest_run_id, measures_json)
         values (${p.integrationId}, ${p.hour}, ${p.nodeId}, ${p.agent}, ${p.model}, ${p.status}, ${p.errorCode},
-          ${p.agencyVersion}, ${p.hasMember}, 0, ${p.runs}, ${p.modelRuns}, ${p.chargedModelRuns}, ${amounts(p)},
+          ${p.agencyVersion}, ${p.hasMember}, ${p.rerun}, ${p.runs}, ${p.modelRuns}, ${p.chargedModelRuns}, ${amounts(p)},
           ${p.newestRunId}, ${p.measuresJson})
         on conflict (integration_id, hour, node_id, agent, model, status, error_code, agency_version, has_member, rerun)
         do update set ${added('usage_hours', ['runs', 'model_runs', 'charged_model_runs', ...AMOUNT_COLUMNS])},
@@ -118,6 +121,7 @@ export const raiseUsageHour = statement(
         ...USAGE_TYPES,
         hour: 'bigint',
         hasMember: 'bigint',
+        rerun: 'bigint',
         runs: 'bigint',
         modelRuns: 'bigint',
         chargedRuns: 'bigint',

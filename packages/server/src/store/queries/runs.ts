@@ -5,7 +5,7 @@ import { type CancelMode, isFinished, type RunEndStatus, type RunStatus } from '
 import type { Schema } from '../schema.ts';
 import { type RowOf, statement } from '../statement.ts';
 import { chatKeyById } from './chat-ids.ts';
-import { notIndexed, selectValues } from './chosen-rows.ts';
+import { integrationOfReruns, notIndexed, selectValues } from './chosen-rows.ts';
 import type { JsonRows } from './file-batches.ts';
 import { RUN_ORDER } from './locks.ts';
 import { getPage, measureSizes, type Page } from './page.ts';
@@ -65,7 +65,6 @@ export const finishRun = statement(
       step: number;
       structured: number;
       onlyStepJson: string | null;
-      clientToolsJson: string | null;
       firstTokenMs: number | null;
       lastEventId: number;
       errorCode: string | null;
@@ -101,8 +100,6 @@ export const finishRun = statement(
         counted: sql<number>`1`,
         // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
-        answers_json: null,
-        client_tools_json: p.clientToolsJson,
       }))
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
@@ -252,6 +249,8 @@ export const runColumns = [
   'runs.agent',
   'runs.agency_version',
   'runs.continues',
+  'runs.rerun_of',
+  'runs.rerun_after_step',
   'runs.structured',
   'runs.attempt',
   'runs.cancel_requested_at',
@@ -318,6 +317,9 @@ export interface RunFilter extends Page {
   readonly agent?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  readonly rerunOf?: string | undefined;
+  /** True: only reruns. False: no reruns. */
+  readonly rerun?: boolean | undefined;
   /** Only these runs: `{id}`. */
   readonly runIds?: JsonRows | undefined;
   /** The last run that the page may show. */
@@ -355,16 +357,18 @@ const requested = (db: Db, integrationId: IntegrationId, usageRequestIds: readon
 const activeRuns = (db: Db, integrationId: IntegrationId) =>
   db.selectFrom('active_runs').select('run_id').where('integration_id', '=', integrationId);
 
-/** Reads the runs by their ids: all other conditions are without an index. */
+/** Reads runs by their ids or by the run that they rerun, or reads all reruns: all other conditions are without an index. */
 function chosenRuns(
   db: Db,
-  runIds: JsonRows,
-  { integrationId, chatId, consumerId, status, agent }: Omit<RunFilter, 'texts'>,
+  { runIds, rerunOf, integrationId, chatId, consumerId, status, agent }: Omit<RunFilter, 'texts'>,
 ) {
+  const isChosen = runIds !== undefined || rerunOf !== undefined;
   let query = db
     .selectFrom('runs')
-    .where('run_id', 'in', selectValues<RunId>(runIds, 'id'))
-    .where(notIndexed('integration_id'), '=', integrationId);
+    .where(isChosen ? notIndexed('integration_id') : integrationOfReruns, '=', integrationId);
+  if (runIds !== undefined) query = query.where('run_id', 'in', selectValues<RunId>(runIds, 'id'));
+  if (!isChosen) query = query.where(sql<boolean>`rerun_of is not null`);
+  if (rerunOf !== undefined) query = query.where('rerun_of', '=', soughtId<RunId>(rerunOf));
   if (chatId !== undefined) query = query.where('chat_key', '=', chatKeyById(integrationId, chatId));
   if (consumerId !== undefined) query = query.where(notIndexed('consumer_id'), '=', consumerId);
   if (status !== undefined) query = query.where('status', '=', status);
@@ -379,11 +383,13 @@ function chosenRuns(
  * `READ_PER_PAGE` of them.
  */
 function runsBy(db: Db, filter: Omit<RunFilter, 'texts'>) {
-  const { integrationId, chatId, consumerId, status, agent, usageRequestIds, runIds } = filter;
-  if (runIds !== undefined) return chosenRuns(db, runIds, filter);
+  const { integrationId, chatId, consumerId, status, agent, usageRequestIds, runIds, rerunOf, rerun } = filter;
+  if (runIds !== undefined || rerunOf !== undefined) return chosenRuns(db, filter);
+  if (rerun === true && usageRequestIds === undefined) return chosenRuns(db, filter);
   const isSelective = usageRequestIds !== undefined || chatId !== undefined || consumerId !== undefined;
   if (!isSelective && isRare(status)) return unsuccessfulRuns(db, integrationId, agent).where('status', '=', status);
   let query = db.selectFrom('runs');
+  if (rerun !== undefined) query = query.where('rerun_of', rerun ? 'is not' : 'is', null);
   if (status !== undefined) query = query.where('status', '=', status);
   if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
   if (agent !== undefined) query = query.where(consumerId === undefined ? 'agent' : notIndexed('agent'), '=', agent);
@@ -415,8 +421,8 @@ function unsuccessfulRuns(db: Db, integrationId: IntegrationId, agent: string | 
 }
 
 /** True if a page of the list reads runs that it does not show, and at most `READ_PER_PAGE` runs. */
-export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds }: Partial<RunFilter>) =>
-  status === 'completed' && [chatId, consumerId, agent, usageRequestIds].every((given) => given === undefined);
+export const readsInOrder = ({ chatId, consumerId, status, agent, usageRequestIds, rerunOf }: Partial<RunFilter>) =>
+  status === 'completed' && [chatId, consumerId, agent, usageRequestIds, rerunOf].every((given) => given === undefined);
 
 /** About 25 ms on SQLite. A page ends there even if it is short, and the next page continues. */
 const READ_PER_PAGE = 5000;
@@ -432,13 +438,15 @@ export const lastReadRun = (filter: Omit<RunFilter, 'texts'>) => (db: Db) =>
 
 /** Selects a page's runs, newest first. */
 export function runsOfPage(db: Db, filter: Omit<RunFilter, 'texts'>) {
-  const { chatId, consumerId, status, agent, usageRequestIds, runIds, fromMs, toMs, oldest, before } = filter;
+  const { chatId, consumerId, status, agent, usageRequestIds, runIds, rerunOf, rerun, fromMs, toMs, oldest, before } =
+    filter;
   let query = runsBy(db, filter).select('run_id');
   // A later page's start is the narrower bound. With both, SQLite would choose another index.
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);
   // With two bounds SQLite would read the integration's index. So `listRuns` leaves out what is too old.
-  const hasIndex = [chatId, consumerId, status, agent, usageRequestIds, runIds].some((given) => given !== undefined);
+  const selective = [chatId, consumerId, status, agent, usageRequestIds, runIds, rerunOf];
+  const hasIndex = rerun === true || selective.some((given) => given !== undefined);
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   if (oldest !== undefined && oldest !== null) {
     query = query

@@ -37,6 +37,7 @@ const COLUMNS = [
   'node_id',
   'agent',
   'agency_version',
+  'rerun_of',
   'day',
   'created_at',
   'status',

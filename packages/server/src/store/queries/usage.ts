@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { IntegrationId, RunId } from '../../domain/ids.ts';
 import type { Schema } from '../schema.ts';
+import { integrationOfReruns, notIndexed } from './chosen-rows.ts';
 import { olderThan, type PageStart } from './page.ts';
 import { soughtId } from './sought-id.ts';
 import { AMOUNT_COLUMNS } from './usage-columns.ts';
@@ -15,6 +16,8 @@ export interface UsageRange {
   readonly toMs: number | undefined;
   /** Later runs are left out, because they were admitted after the list's first page was read. */
   readonly newestRunId: string | null;
+  /** True: only reruns. False: no reruns. */
+  readonly rerun: boolean;
 }
 
 /** A part of the range: at most `maxRuns` runs older than `before`. */
@@ -23,16 +26,23 @@ export interface UsageSlice extends UsageRange {
   readonly maxRuns: number;
 }
 
-/** Selects a slice's runs, newest first. It may have runs that are too old: see below. */
+/**
+ * Selects a slice's runs, newest first. It may have runs that are too old, see below, and reruns: the end of a slice is known by its
+ * size.
+ */
 function listRuns(db: Kysely<Schema>, slice: UsageSlice) {
-  const { consumerId, agent, fromMs, toMs, newestRunId, before } = slice;
+  const { integrationId, consumerId, agent, fromMs, toMs, newestRunId, before, rerun } = slice;
+  const runs = db.selectFrom('runs').select(['run_id', 'created_at']);
+  let query = rerun
+    ? runs.where(integrationOfReruns, '=', integrationId).where('rerun_of', 'is not', null)
+    : runs.where('integration_id', '=', integrationId);
   const hasMember = consumerId !== undefined && consumerId !== null;
-  let query = db.selectFrom('runs').select(['run_id', 'created_at']).where('integration_id', '=', slice.integrationId);
   if (consumerId === null) query = query.where('consumer_id', 'is', null);
-  else if (consumerId !== undefined) query = query.where('consumer_id', '=', consumerId);
+  else if (consumerId !== undefined)
+    query = query.where(rerun ? notIndexed('consumer_id') : 'consumer_id', '=', consumerId);
   // With a member, the expression keeps SQLite from reading the index of agents, as a second bound does below.
-  if (agent !== undefined) query = query.where(hasMember ? sql`agent || ''` : 'agent', '=', agent);
-  const hasIndex = hasMember || agent !== undefined;
+  if (agent !== undefined) query = query.where(hasMember || rerun ? notIndexed('agent') : 'agent', '=', agent);
+  const hasIndex = hasMember || agent !== undefined || rerun;
   if (fromMs !== undefined && !hasIndex) query = query.where('created_at', '>=', fromMs);
   const isInTime = toMs === undefined || (before !== null && before.createdAt < toMs);
   if (!isInTime) query = query.where('created_at', '<', toMs);
@@ -77,6 +87,7 @@ export const usageOfRuns = (slice: UsageSlice) => (db: Kysely<Schema>) =>
       'runs.completed_at',
       'runs.first_token_ms',
       'runs.currency',
+      'runs.rerun_of',
       ...AMOUNT_COLUMNS.map((column) => `runs.${column}` as const),
     ])
     .orderBy('runs.created_at', 'desc')

@@ -1,0 +1,54 @@
+import { SourceChanged } from '../chats/fork/copy-chat.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import type { ChatKey, RunId } from '../domain/ids.ts';
+import { NO_USAGE } from '../domain/model/usage.ts';
+import type { ResumePoint } from '../domain/run/admitted-run.ts';
+import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
+import { jsonRows } from '../store/queries/file-batches.ts';
+import { lostBlobOfChat } from '../store/queries/forks.ts';
+import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import type { Tx } from '../store/store.ts';
+import type { Rerun } from './completion-request.ts';
+
+const lastStep = ({ steps }: Rerun) => Math.max(0, ...steps.map(({ step }) => step));
+
+/**
+ * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
+ * chat's row is locked, so its steps and copies are not deleted before the commit.
+ */
+export async function storeOriginal(
+  tx: Tx,
+  rerun: Rerun,
+  { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
+): Promise<readonly StoredAttachment[]> {
+  const { from, runId: original, afterStep, steps } = rerun;
+  await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
+  if (steps.length > 0) {
+    const copied = await tx.run(copySteps, {
+      from: original,
+      runId,
+      steps: jsonRows(steps.map(({ step }) => ({ step }))),
+    });
+    if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
+  }
+  const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
+  if (attachments === 0) return [];
+  await tx.run(useBlobsOfChat, { chatKey });
+  if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0)
+    throw new SourceChanged('A blob of the chat was deleted.');
+  return tx.all(attachmentsOfRun, { chatKey, runId });
+}
+
+/** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
+export const toResumePoint = (rerun: Rerun, now: number): ResumePoint | null =>
+  rerun.steps.length === 0
+    ? null
+    : {
+        steps: rerun.steps,
+        begun: lastStep(rerun),
+        usage: NO_USAGE,
+        byModel: [],
+        betweenSteps: true,
+        createdAt: now,
+        startedAt: now,
+      };

@@ -1,0 +1,35 @@
+import type { RunId } from '../ids.ts';
+import type { Step } from './step.ts';
+
+/** How a rerun differs from the original run. Stored with the run. A takeover reads it. */
+export interface RerunSettings {
+  /** The original run. */
+  readonly of: RunId;
+  /** The last step of the original that is kept; 0 if none is. */
+  readonly afterStep: number;
+  /** `recorded`: calls get the outcomes that they had in the original run. */
+  readonly tools: 'recorded' | 'live';
+  /** For the root agent and every agent that names no model. Null if the models are those of any run. */
+  readonly model: string | null;
+  /** Replace the root agent's own. Null if they are not replaced. */
+  readonly instructions: string | null;
+}
+
+/** True if a rerun can keep the original's steps up to this one: it is a finished step of the root loop. */
+export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean => loop === '' && kind !== 'begin';
+
+/**
+ * Selects the steps that a rerun keeps: the model steps of the root loop up to `afterStep`, the outcomes of calls up to it, and
+ * everything in delegations whose outcome is kept. A call that has begun is kept with its outcome.
+ */
+export function keptSteps<S extends Pick<Step, 'step' | 'loop' | 'kind' | 'callId'>>(
+  steps: readonly S[],
+  afterStep: number,
+): readonly S[] {
+  const kept = new Set<S>(steps.filter((one) => isKeepable(one) && one.step <= afterStep));
+  for (const { kind, callId } of kept) {
+    if (kind !== 'tool' || callId === null) continue;
+    for (const one of steps) if (one.loop === callId || (one.kind === 'begin' && one.callId === callId)) kept.add(one);
+  }
+  return steps.filter((one) => kept.has(one));
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
+import { type RowOf, statement } from '../statement.ts';
+import type { JsonRows } from './file-batches.ts';
+import { raw } from './raw.ts';
+import { soughtId } from './sought-id.ts';
+import { STEP_COLUMNS } from './steps.ts';
+import { listColumns } from './usage-columns.ts';
+
+/** What a rerun needs of the original run. The message is null after the chat was deleted. */
+export const runToRerun = statement('run to rerun', (db, p: { integrationId: IntegrationId; runId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .leftJoin('messages', (join) =>
+      join
+        .onRef('messages.chat_key', '=', 'runs.chat_key')
+        .onRef('messages.run_id', '=', 'runs.run_id')
+        .on('messages.role', '=', sql<'user'>`'user'`),
+    )
+    .select(['runs.run_id', 'runs.chat_key', 'runs.consumer_id', 'runs.status', 'runs.agency', 'runs.agent'])
+    .select(['runs.continues', 'runs.answers_json', 'runs.client_tools_json', 'runs.extras_json'])
+    .select(['chats.deleted_at', 'messages.content_json', 'messages.sandbox_files_json'])
+    .where('runs.run_id', '=', soughtId<RunId>(p.runId))
+    .where('runs.integration_id', '=', p.integrationId),
+);
+
+export type RunToRerun = RowOf<typeof runToRerun>;
+
+/** Called after the run was inserted. `step`: the largest number of a step that is kept. */
+export const storeRerun = statement(
+  'store rerun',
+  (db, p: { runId: RunId; rerunOf: RunId; afterStep: number; step: number }) =>
+    db
+      .updateTable('runs')
+      .set({ rerun_of: p.rerunOf, rerun_after_step: p.afterStep, step: p.step })
+      .where('run_id', '=', p.runId),
+);
+
+const OWN_COLUMNS = ['run_id', 'attempt', 'first_event_id', 'last_event_id'];
+const keptColumns = listColumns(STEP_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column)));
+
+/** Copies the steps that a rerun keeps. They have the event id of `meta`. `steps`: `{step}`. */
+export const copySteps = statement('copy steps', (db, p: { from: RunId; runId: RunId; steps: JsonRows }) =>
+  raw<never>(
+    db,
+    sql<never>`insert into steps (run_id, attempt, first_event_id, last_event_id, ${keptColumns})
+      select cast(${p.runId} as text), 1, 1, 1, ${keptColumns} from steps
+      where run_id = ${p.from} and step in (select cast(j.value ->> 'step' as bigint) from json_each(${p.steps}) as j)`,
+  ),
+);
+
+/** Copies the attachments of a run's message to the message of a rerun. */
+export const copyAttachmentsOfRun = statement(
+  'copy attachments of run',
+  (db, p: { chatKey: ChatKey; from: RunId; forkKey: ChatKey; runId: RunId }) =>
+    raw<never>(
+      db,
+      sql<never>`insert into attachments (chat_key, run_id, position, kind, url, url_key, filename_json, detail, form,
+          media_type, pages, size_bytes, blob_key)
+        select cast(${p.forkKey} as text), cast(${p.runId} as text), position, kind, url, url_key, filename_json, detail, form,
+          media_type, pages, size_bytes, blob_key
+        from attachments where chat_key = ${p.chatKey} and run_id = ${p.from}`,
+    ),
+);
