@@ -45,7 +45,7 @@ export interface RequestAnswer {
   readonly failed?: boolean;
 }
 
-/** What becomes of a call that waited. */
+/** What becomes of a call that waited. `argumentsText` is JSON, and absent if the arguments were not changed. */
 export type Settlement = {
   readonly questionId: string;
   readonly callId: string;
