@@ -46,11 +46,7 @@ export interface RequestAnswer {
 }
 
 /** What becomes of a call that waited. `argumentsText` is JSON, and absent if the arguments were not changed. */
-export type Settlement = {
-  readonly questionId: string;
-  readonly callId: string;
-} & /** `argumentsText` is JSON, and absent if the arguments were not changed. */
-(
+export type Settlement = { readonly questionId: string; readonly callId: string } & (
   | { readonly verdict: 'approved'; readonly reason: string | null; readonly argumentsText?: string }
   | { readonly verdict: 'declined'; readonly text: string }
   | { readonly verdict: 'output'; readonly text: string; readonly failed: boolean }
