@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, STORES, type StoreName, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { PageTurns } from '@runwire/lib/page-turns.ts';
+import { type ApiClient, hookStore, STORES, type StoreName, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { ConsolePage } from './support/console-page.ts';
 import { listSamples, paste } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
@@ -21,6 +23,15 @@ interface Event {
   readonly at: string;
 }
 
+class CountedTurns extends PageTurns {
+  taken = 0;
+
+  override take(ownerId: string) {
+    this.taken += 1;
+    return super.take(ownerId);
+  }
+}
+
 const DAY_MS = 86_400_000;
 const SECRET = 'planted-secret';
 const TEXT = 'planted-message';
@@ -28,7 +39,29 @@ const TEXT = 'planted-message';
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  const rig = ScriptedServer.shared({ store });
+  const turns = new CountedTurns(1);
+  /** Rows of each query that is built for one call. */
+  const read: number[] = [];
+  /** How many audit events each transaction changed. */
+  const changed: { name: string; events: number }[] = [];
+  const wrapStore = hookStore({
+    read: async (statement, query) => {
+      const rows = await query();
+      if (statement === '') read.push(rows.length);
+      return rows;
+    },
+    transact: (name, transact) => {
+      changed.push({ name, events: 0 });
+      return transact();
+    },
+    write: async (statement, write) => {
+      const rows = await write();
+      const last = changed.at(-1);
+      if (last !== undefined && /(erase|delete).* audit events/.test(statement)) last.events += rows;
+      return rows;
+    },
+  });
+  const rig = ScriptedServer.shared({ store, turns, wrapStore, limits: { eraseRewriteMs: 0 } });
   let api: ApiClient;
   before(() => {
     api = rig.api;
@@ -197,6 +230,58 @@ function tests(store: StoreName): void {
     );
     for (const { changes, address } of about) assert.deepEqual([changes, address], [null, null]);
     assert.equal(all.find(({ target }) => target === 'integration:demo')?.changes?.name?.after, 'Demo again');
+  });
+
+  test('many events are read, erased and deleted in portions', async (t) => {
+    cites(t, 'contract-28-audit-csv', 'contract-28-audit-erasure');
+    const { api: other, apiIntegrationId } = await rig.owner(`many-${store}@example.com`);
+    const below = `/v2/integrations/${apiIntegrationId}`;
+    const { ownerId } = (await other.get('/v2/me')).body;
+    await other.put(`${below}/members/zoe`, {});
+    const ask = (statement: string) => askStore(rig.server.dataDir, statement);
+    /** As paths are stored. */
+    const folder = '/members/zoe/'.replaceAll('/', '\u0001');
+    // 600 about the member, by its id or the path of a file or both, and 600 others.
+    await ask(`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1200)
+      insert into audit_events (event_id, owner_id, at, actor_kind, operation, target_kind, target_id, changes_json,
+        integration_id, consumer_id, path)
+      select 'aud_' || n, '${ownerId}', n, 'key', 'planted', 'file', 'a', '{"name":{"before":null,"after":"=b"}}',
+        '${apiIntegrationId}', case when n <= 400 then 'zoe' end,
+        case when n > 200 and n <= 600 then '${folder}' || n end from numbers`);
+
+    read.length = 0;
+    turns.taken = 0;
+    const csv = String((await other.get('/v2/audit?format=csv&operation=planted')).body).split('\r\n');
+    assert.equal(csv.length, 1202);
+    assert.match(String(csv[1]), /,planted,file:a,[^,]*,"\{""name"":\{""before"":null,""after"":""=b""\}\}",,$/);
+    assert.deepEqual(read, [...new Array(12).fill(100), 0]);
+    assert.equal(turns.taken, 13, 'a turn for each page');
+    read.length = 0;
+    const { items } = (await other.get('/v2/audit?operation=planted&limit=200')).body;
+    assert.deepEqual([items.length, items[0].changes], [200, { name: { before: null, after: '=b' } }]);
+    assert.deepEqual(read, [201, 50, 50, 50, 50], 'the sizes, then portions');
+
+    /** The most events that a transaction changed, and all of them. */
+    const figures = (name: string) => {
+      const counts = changed.filter((one) => one.name === name).map(({ events }) => events);
+      return [Math.max(...counts), counts.reduce((all, events) => all + events, 0)];
+    };
+    changed.length = 0;
+    await other.delete(`${below}/members/zoe?erase=true`);
+    await eventually('erased', async () => (await other.get(`${below}/members/zoe/erasure`)).body.status === 'erased');
+    const named = 'select event_id from audit_events where';
+    assert.deepEqual(await ask(`${named} consumer_id = 'zoe' or path like '${folder}%'`), []);
+    assert.equal((await ask(`${named} operation = 'planted' and changes_json is null`)).length, 600);
+    // The two others are the registration and the erasure of the member.
+    assert.deepEqual(figures('erasure'), [250, 602]);
+
+    changed.length = 0;
+    assert.equal((await other.delete(below)).status, 204);
+    assert.equal((await api.delete(`/v2/owners/${ownerId}`)).status, 204);
+    assert.equal(await rig.server.server.probes.sweepAudit(), 1204);
+    assert.deepEqual(await ask(`${named} owner_id = '${ownerId}'`), []);
+    assert.deepEqual(figures('account'), [0, 0]);
+    assert.deepEqual(figures('sweep'), [1000, 1204]);
   });
 }
 

@@ -13,7 +13,6 @@ import {
   type OwnerRow,
   ownerById,
 } from '../store/queries/accounts.ts';
-import { deleteAllAuditEvents } from '../store/queries/audit.ts';
 import { findPeople, insertPerson } from '../store/queries/people.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
@@ -80,7 +79,10 @@ export class Owners {
     return readPage(this.#store.reads, query, listOwners, position, ownerJson);
   }
 
-  /** Deletes an owner with its keys and its people. Its deleted integrations keep their usage. */
+  /**
+   * Deletes an owner with its keys and its people. Its deleted integrations keep their usage. No caller can read its audit
+   * events any more; `AuditSweep` deletes them.
+   */
   async delete(principal: Principal, requested: string, audit: Audit): Promise<void> {
     administratorOnly(principal);
     await this.#changes.change(async (tx) => {
@@ -93,8 +95,6 @@ export class Owners {
       }
       if ((await tx.all(findAnyIntegration, { ownerId })).length > 0) throw new Refusal('owner_in_use');
       await tx.run(deleteOwnerKeys, { ownerId });
-      for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
-      await tx.run(deleteAllAuditEvents, { ownerId });
       for (const { person_id } of await tx.all(findPeople, { ownerId })) await removePerson(tx, person_id);
       await tx.run(deleteOwner, { ownerId });
       await audit(tx, { target: ['owner', ownerId], before: { email: owner.email, name: ownerJson(owner).name } });

@@ -1,27 +1,32 @@
-import type { Principal } from '../domain/account/principal.ts';
-import { encodeCsvRow } from '../domain/csv.ts';
+import type { TakeTurn } from '@runwire/lib/page-turns.ts';
+import type { OwnerId } from '../domain/ids.ts';
 import type { ListPosition } from '../domain/list-cursor.ts';
+import { jsonWith } from '../domain/list-page.ts';
 import { iso } from '../domain/time.ts';
-import { type AuditFilter, type AuditRow, listAuditEvents } from '../store/queries/audit.ts';
+import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
+import { type AuditFilter, type AuditRow, auditEventSizes, listAuditEvents } from '../store/queries/audit.ts';
 import type { Page } from '../store/queries/page.ts';
-import { type ListQuery, readPage } from '../store/read-page.ts';
+import { readCsv } from '../store/read-csv.ts';
 import type { Reads } from '../store/store.ts';
 
-function auditJson(row: AuditRow) {
-  return {
+/** An event as JSON text. The changes are not parsed: they can be long. */
+function auditJson(row: AuditRow): string {
+  const event = {
     eventId: row.event_id,
     at: iso(row.at),
-    actor: { kind: row.actor_kind, id: row.actor_id, name: parse<string>(row.actor_name_json) },
+    actor: { kind: row.actor_kind, id: row.actor_id, name: actorName(row) },
     operation: row.operation,
-    target: `${row.target_kind}:${row.target_id}`,
+    target: target(row),
     apiIntegrationId: row.integration_id,
-    changes: parse(row.changes_json),
     requestId: row.request_id,
     address: row.address,
   };
+  return jsonWith(event, 'changes', row.changes_json ?? 'null');
 }
 
-const parse = <T = unknown>(json: string | null): T | null => (json === null ? null : (JSON.parse(json) as T));
+const actorName = ({ actor_name_json: json }: AuditRow) => (json === null ? null : (JSON.parse(json) as string));
+const target = (row: AuditRow) => `${row.target_kind}:${row.target_id}`;
+const position = (row: AuditRow): ListPosition => ({ createdAt: row.at, id: row.event_id });
 
 const COLUMNS = [
   'at',
@@ -35,50 +40,43 @@ const COLUMNS = [
   'requestId',
   'address',
 ];
-const ROWS_PER_PAGE = 500;
-
 /** Reads who changed what for an owner. */
 export class AuditLog {
   readonly #reads: Reads;
+  readonly #pages: LargePages;
 
-  constructor(reads: Reads) {
+  constructor(reads: Reads, pages: LargePages) {
     this.#reads = reads;
+    this.#pages = pages;
   }
 
-  list({ ownerId }: Principal, query: ListQuery & AuditFilter) {
-    const events = (page: Page) => listAuditEvents(ownerId, query, page);
-    const position = (row: AuditRow) => ({ createdAt: row.at, id: row.event_id });
-    return readPage(this.#reads, query, events, position, auditJson);
+  list(query: LargeListQuery & AuditFilter) {
+    const { ownerId } = query;
+    return this.#pages.read(query, {
+      showsAll: true,
+      sizes: (page) => this.#reads.query(auditEventSizes(ownerId, query, page)),
+      rows: (page) => this.#reads.query(listAuditEvents(ownerId, query, page)),
+      position,
+      show: auditJson,
+    });
   }
 
-  /** Yields all events that the filter selects, newest first, page by page. */
-  async *csv({ ownerId }: Principal, filter: AuditFilter): AsyncGenerator<string> {
-    let text = encodeCsvRow(COLUMNS);
-    for (let before: ListPosition | null = null; ; ) {
-      const page = { before, limit: ROWS_PER_PAGE };
-      const rows: readonly AuditRow[] = await this.#reads.query(listAuditEvents(ownerId, filter, page));
-      yield text + rows.map(csvLine).join('');
-      text = '';
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < ROWS_PER_PAGE) return;
-      before = { createdAt: last.at, id: last.event_id };
-    }
+  /** Yields all events that the filter selects as CSV, newest first. */
+  csv(takeTurn: TakeTurn, ownerId: OwnerId, filter: AuditFilter): AsyncGenerator<string> {
+    const rows = (page: Page) => this.#reads.query(listAuditEvents(ownerId, filter, page));
+    return readCsv(takeTurn, { header: COLUMNS, rows, fields, position });
   }
 }
 
-function csvLine(row: AuditRow): string {
-  const { at, actor, operation, target, apiIntegrationId, requestId, address } = auditJson(row);
-  const cells = [
-    at,
-    actor.kind,
-    actor.id,
-    actor.name,
-    operation,
-    target,
-    apiIntegrationId,
-    row.changes_json,
-    requestId,
-    address,
-  ];
-  return encodeCsvRow(cells);
-}
+const fields = (row: AuditRow) => [
+  iso(row.at),
+  row.actor_kind,
+  row.actor_id,
+  actorName(row),
+  row.operation,
+  target(row),
+  row.integration_id,
+  row.changes_json,
+  row.request_id,
+  row.address,
+];

@@ -61,6 +61,7 @@ export async function compose(
       void sweeps.rollups.start();
       return sweeps.rollups.sweep();
     },
+    sweepAudit: () => sweeps.audit.sweep(),
     sweepSignIns: () => sweeps.signIns.sweep(),
     sweepWebhooks: () => sweeps.webhooks.sweep(),
     sweepTransients: () => sweeps.transients.sweep(),

@@ -116,7 +116,7 @@ export async function openHttp(
   chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
   scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
-  auditRoutes(app, new AuditLog(foundation.store.reads));
+  auditRoutes(app, new AuditLog(foundation.store.reads, accounts.pages), accounts.turns);
   webhookRoutes(app, accounts.webhooks);
   addServiceRoutes(app, foundation, runs, figures);
   addConsoleRoutes(app, foundation, accounts);

@@ -55,7 +55,6 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepFiles: () => Promise<number>;
     /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;
-    /** Deletes sessions, set-up links and failed sign-ins that ended by their time. Resolves to their number. */
     readonly sweepRollups: () => Promise<number>;
     /** Deletes transient chats that are due. */
     readonly sweepTransients: () => Promise<number>;
@@ -65,6 +64,9 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepTicks: () => Promise<number>;
     /** Works on all due schedules that no other node works on. */
     readonly lookAtSchedules: () => Promise<void>;
+    /** Deletes sessions, set-up links and failed sign-ins that ended by their time. Resolves to their number. */
     readonly sweepSignIns: () => Promise<number>;
+    /** Deletes old audit events, and those of deleted owners. */
+    readonly sweepAudit: () => Promise<number>;
   };
 }

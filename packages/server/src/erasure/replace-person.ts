@@ -35,6 +35,8 @@ const ERASED_MESSAGE = 'The message was erased with its member.';
 const PAGE = 1000;
 /** Rows per statement of E3: PostgreSQL ends a statement after 5 s. */
 const TOGETHER = 5000;
+/** Audit events per statement: each is in seven indexes and can have 32 KiB of changes. */
+const AUDIT_EVENTS = 250;
 
 /**
  * Replaces the id in most runs and chats of the person, in small transactions, so that E3 is short also for a person with
@@ -58,6 +60,7 @@ export async function replaceEarly(
   while (!isClosed() && (await replace(async (tx) => (await tx.run(deleteTicksOfPerson, page)) === PAGE)));
   while (!isClosed() && (await replace(deleteSomeEvents)));
   while (!isClosed() && (await replace(deleteSomeUploads)));
+  while (!isClosed() && (await replace((tx, person) => eraseSomeAuditEvents(tx, person, erasure.erased_id))));
   while (!isClosed() && (await store.reads.all(runsOfPerson, page)).length === PAGE) {
     await replace(async (tx, person) => (await tx.run(replaceRuns, replacement(person, erasure, PAGE))) === PAGE);
   }
@@ -116,6 +119,7 @@ async function replaceRows(tx: Tx, ids: ErasedIds, person: Person, erasure: Eras
   await tx.run(deleteUsageDays, person);
   await tx.run(deletePersonsChecks, person);
   while (await deleteSomeEvents(tx, person));
+  while (await eraseSomeAuditEvents(tx, person, erasedId));
 }
 
 /** Resolves to the number of chats. */
@@ -137,6 +141,13 @@ async function deleteSomeUploads(tx: Tx, person: Person): Promise<boolean> {
   return deleteSomeUploadEvents(tx, { integrationId: person.integrationId, ...rangeBelow(folder) });
 }
 
+/** Resolves to true if there may be more. */
+async function eraseSomeAuditEvents(tx: Tx, person: Person, erasedId: string): Promise<boolean> {
+  const folder = await personsFolder(tx, person);
+  const events = { ...person, erasedId, ...rangeBelow(folder), folder: storedPath(folder), limit: AUDIT_EVENTS };
+  return (await tx.run(eraseAuditEvents, events)) === AUDIT_EVENTS;
+}
+
 async function personsFolder(tx: Tx, { integrationId, consumerId }: Person) {
   const template = (await first(tx.all(readMemberFolder, { integrationId })))?.member_folder ?? DEFAULT_MEMBER_FOLDER;
   return memberFolder(template, consumerId);
@@ -148,7 +159,6 @@ async function hideFiles(tx: Tx, ids: ErasedIds, person: Person, erasedId: strin
   const now = Date.now();
   const folder = await personsFolder(tx, person);
   const files = { integrationId, erasedId, ...rangeBelow(folder) };
-  await tx.run(eraseAuditEvents, { ...files, consumerId: person.consumerId, folder: storedPath(folder) });
   const bytes = (await first(tx.all(sumPersonsFiles, files)))?.bytes ?? 0;
   while (await deleteSomeUploadEvents(tx, files));
   await tx.run(erasePersonsBlobs, files);

@@ -1,13 +1,10 @@
 import type { TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { adjustmentJson } from '../accounts/adjustment-json.ts';
-import { encodeCsvRow } from '../domain/csv.ts';
 import type { IntegrationId } from '../domain/ids.ts';
-import type { ListPosition } from '../domain/list-cursor.ts';
+import type { Page } from '../store/queries/page.ts';
+import { readCsv } from '../store/read-csv.ts';
 import type { RunReads } from './read-runs.ts';
-import { type UsageQuery, usageJson, usagePosition } from './usage-rows.ts';
-
-/** How many records are in memory at a time, and are read and encoded in one turn of the event loop: about 3 ms. */
-const PAGE_RECORDS = 100;
+import { type UsageQuery, type UsageRow, usageJson, usagePosition } from './usage-rows.ts';
 
 const HEADER = [
   'usageRequestId',
@@ -43,31 +40,21 @@ const HEADER = [
   'rerun',
 ];
 
-/**
- * Yields the matching records as CSV rows, newest first, page by page. Each page waits for its owner's turn. The
- * column `byModel` contains JSON.
- */
-export async function* usageCsv(
+/** Yields the matching records as CSV, newest first. The column `byModel` contains JSON. */
+export function usageCsv(
   runReads: RunReads,
   takeTurn: TakeTurn,
   integrationId: IntegrationId,
   query: UsageQuery,
-  pageRecords: number = PAGE_RECORDS,
+  pageRecords?: number,
 ): AsyncGenerator<string> {
-  let text = encodeCsvRow(HEADER);
-  let before: ListPosition | null = null;
-  do {
-    {
-      using _turn = await takeTurn();
-      const rows = await runReads.usageRows(integrationId, query, { before, limit: pageRecords });
-      for (const row of rows) text += encodeCsvRow(fields(usageJson(row)));
-      const last = rows.at(-1);
-      before = last === undefined || rows.length < pageRecords ? null : usagePosition(last);
-    }
-    // The reader may be slow, so the turn is over here.
-    yield text;
-    text = '';
-  } while (before !== null);
+  const list = {
+    header: HEADER,
+    rows: (page: Page) => runReads.usageRows(integrationId, query, page),
+    fields: (row: UsageRow) => fields(usageJson(row)),
+    position: usagePosition,
+  };
+  return readCsv(takeTurn, list, pageRecords);
 }
 
 type Field = string | number | null;

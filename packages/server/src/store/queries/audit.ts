@@ -5,7 +5,8 @@ import { insertInto, type RowOf, statement } from '../statement.ts';
 import type { StoredPath } from '../stored-path.ts';
 import type { ErasedPerson, Person } from './erasures.ts';
 import type { FileRange } from './files.ts';
-import { getPage, type Page } from './page.ts';
+import { getPage, measureSizes, type Page } from './page.ts';
+import { raw } from './raw.ts';
 
 type Db = Kysely<Schema>;
 
@@ -60,6 +61,10 @@ export const listAuditEvents =
     );
   };
 
+/** The positions of the events and the bytes of their changes; the rest of an event is small. */
+export const auditEventSizes = (ownerId: OwnerId, filter: AuditFilter, page: Page) => (db: Db) =>
+  measureSizes(listAuditEvents(ownerId, filter, page)(db), 'at', 'event_id', sql<number>`octet_length(changes_json)`);
+
 /** An id can contain colons. */
 function splitTarget(target: string): [kind: string, id: string] {
   const colon = target.indexOf(':');
@@ -74,14 +79,36 @@ export const deleteOldAuditEvents = statement('delete old audit events', (db, p:
     ),
 );
 
-export const deleteAllAuditEvents = statement('delete audit events of', (db, p: { ownerId: OwnerId }) =>
-  db.deleteFrom('audit_events').where('owner_id', '=', p.ownerId),
+/** Finds one deleted owner whose events are still stored. It reads one entry of an index for each owner. */
+export const deletedOwnerWithEvents = statement('deleted owner with events', (db, _: Record<string, never>) =>
+  raw<{ owner_id: OwnerId }>(
+    db,
+    sql<{ owner_id: OwnerId }>`
+      with recursive listed(owner_id) as (
+        select min(owner_id) from audit_events
+        union all
+        select (select min(owner_id) from audit_events where owner_id > listed.owner_id) from listed
+        where listed.owner_id is not null)
+      select owner_id from listed
+      where owner_id is not null and not exists (select 1 from owners where owners.owner_id = listed.owner_id)
+      limit 1`,
+  ),
 );
 
-/** Replaces a member's id in the events about or by it, and deletes what else they tell about it. */
+export const deleteEventsOfOwner = statement(
+  'delete audit events of owner',
+  (db, p: { ownerId: OwnerId; limit: number }) =>
+    db
+      .deleteFrom('audit_events')
+      .where('event_id', 'in', (eb) =>
+        eb.selectFrom('audit_events').select('event_id').where('owner_id', '=', p.ownerId).limit(p.limit),
+      ),
+);
+
+/** Replaces a member's id in some events about or by it, and deletes what else they tell about it. */
 export const eraseAuditEvents = statement(
   'erase audit events',
-  (db, p: Person & ErasedPerson & FileRange & { readonly folder: StoredPath }) =>
+  (db, p: Person & ErasedPerson & FileRange & { readonly folder: StoredPath; readonly limit: number }) =>
     db
       .updateTable('audit_events')
       .set({
@@ -92,7 +119,7 @@ export const eraseAuditEvents = statement(
         address: null,
         path: null,
       })
-      // A part for each index: for one condition with `or`, SQLite would read all events.
+      // A part for each index: for one condition with `or`, SQLite would read all events. No event is in two parts.
       .where(
         'event_id',
         'in',
@@ -100,8 +127,11 @@ export const eraseAuditEvents = statement(
             where integration_id = ${p.integrationId} and consumer_id = ${p.consumerId} and consumer_id is not null
           union all select event_id from audit_events
             where integration_id = ${p.integrationId} and path = ${p.folder} and path is not null
+              and consumer_id is distinct from ${p.consumerId}
           union all select event_id from audit_events
-            where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and path is not null)`,
+            where integration_id = ${p.integrationId} and path >= ${p.from} and path < ${p.to} and path is not null
+              and consumer_id is distinct from ${p.consumerId}
+          limit ${p.limit})`,
       ),
   { overwrites: true },
 );
