@@ -17,8 +17,8 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
   {
     title: 'Call',
     share: 2,
-    cell: ({ apiIntegrationId: integration, runId, tool, reason }) => (
-      <RowTitle detail={reason}>
+    cell: ({ apiIntegrationId: integration, runId, tool, reason, changedArguments }) => (
+      <RowTitle detail={toDetail(reason, changedArguments)}>
         <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
           <code>
             <bdi>{shorten(tool)}</bdi>
@@ -27,7 +27,15 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
       </RowTitle>
     ),
   },
-  { title: 'Decision', share: 1.2, cell: ({ decision }) => <Status status={decision ?? ''} /> },
+  {
+    title: 'Decision',
+    share: 1.2,
+    cell: ({ decision, remember }) => (
+      <RowTitle detail={remember === null ? null : 'allowed in the chat'}>
+        <Status status={decision ?? ''} />
+      </RowTitle>
+    ),
+  },
   { title: 'By', share: 1.6, cell: By },
   {
     title: 'When',
@@ -45,6 +53,13 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
     ),
   },
 ];
+
+/** The reason, and what the arguments were changed to. */
+function toDetail(reason: string | null, changed: AskedQuestion['changedArguments']): string | null {
+  const corrected = changed === null ? null : `Corrected to ${shorten(JSON.stringify(changed), 500)}`;
+  const parts = [corrected, reason].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join('. ');
+}
 
 function By({ answeredBy }: AskedQuestion) {
   if (answeredBy === null) return <Nothing />;

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { formatDuration } from '../../lib/format.ts';
+import { formatDuration, formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
@@ -41,6 +41,14 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
       {step.error !== null && <RunError error={step.error} />}
       {logState.error !== null && <ErrorNotice error={logState.error} onRetry={() => log.start()} />}
       {content !== null && <Content content={content} />}
+      {step.arguments !== null && (
+        <section className="stack-tight">
+          <h3>Corrected by a person</h3>
+          <JsonView text={formatJson(step.arguments)} label="corrected arguments" isRepeated />
+          <p className="muted">The model wrote:</p>
+          <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
+        </section>
+      )}
       {content === null && logState.error === null && <Loading what="the events of the step" />}
       {step.files.length > 0 && (
         <section>
