@@ -49,7 +49,7 @@ const correctedCall: ConsoleVisit = {
     await status(page, 'The answer was sent');
     await page.getByRole('tab', { name: 'Answered' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Corrected to {"order":"B-6","cents":50}' }).first();
-    await row.getByText('allowed in the chat').waitFor();
+    await row.getByText('Allowed in the chat').waitFor();
     await visit.open(`integrations/${integration}/chats/${chatId}`);
     const allowed = page.getByRole('region', { name: 'Allowed in this chat' });
     await allowed.getByText('refund').waitFor();

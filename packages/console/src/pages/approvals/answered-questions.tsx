@@ -17,8 +17,8 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
   {
     title: 'Call',
     share: 2,
-    cell: ({ apiIntegrationId: integration, runId, tool, reason, changedArguments }) => (
-      <RowTitle detail={toDetail(reason, changedArguments)}>
+    cell: ({ apiIntegrationId: integration, runId, tool, ...answer }) => (
+      <RowTitle detail={toDetail(answer)}>
         <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
           <code>
             <bdi>{shorten(tool)}</bdi>
@@ -27,15 +27,7 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
       </RowTitle>
     ),
   },
-  {
-    title: 'Decision',
-    share: 1.2,
-    cell: ({ decision, remember }) => (
-      <RowTitle detail={remember === null ? null : 'allowed in the chat'}>
-        <Status status={decision ?? ''} />
-      </RowTitle>
-    ),
-  },
+  { title: 'Decision', share: 1.2, cell: ({ decision }) => <Status status={decision ?? ''} /> },
   { title: 'By', share: 1.6, cell: By },
   {
     title: 'When',
@@ -54,10 +46,13 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
   },
 ];
 
-/** The reason, and what the arguments were changed to. */
-function toDetail(reason: string | null, changed: AskedQuestion['changedArguments']): string | null {
+type Details = Pick<AskedQuestion, 'reason' | 'changedArguments' | 'remember'>;
+
+/** The reason, and what the approval did besides. */
+function toDetail({ reason, changedArguments: changed, remember }: Details): string | null {
   const corrected = changed === null ? null : `Corrected to ${shorten(JSON.stringify(changed), 500)}`;
-  const parts = [corrected, reason].filter((part) => part !== null);
+  const allowed = remember === null ? null : 'Allowed in the chat';
+  const parts = [corrected, allowed, reason].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join('. ');
 }
 
