@@ -40,7 +40,7 @@ export interface Seed {
 const CHATS = {
   completed: 'Where is my order?',
   thinking: 'think about my order',
-  tool: 'tool find_order {"order":"A-1001"}',
+  tool: 'tool find_order {"order":"A-1001","ofAccount":1234567890123456789}',
   brokenTool: 'tool list_parcels {"order":"A-1001"}',
   team: 'team up and find out about my order',
   asking: 'tool refund {"order":"A-1001","cents":9900}',

@@ -90,7 +90,9 @@ export const chatVisits: readonly ConsoleVisit[] = [
       const call = listCalls(page).filter({ hasText: 'find_order' });
       await call.getByText('completed', { exact: true }).waitFor();
       await call.getByText('Tool find_order').click();
-      await call.getByRole('group', { name: 'arguments of find_order' }).getByText('A-1001').waitFor();
+      const given = call.getByRole('group', { name: 'arguments of find_order' });
+      await given.getByText('A-1001').waitFor();
+      await given.getByText('1234567890123456789', { exact: true }).waitFor();
       await call.getByRole('group', { name: 'output of find_order' }).getByText('parcels').waitFor();
       await visit.checkPage('chat-calls');
       await call.getByRole('link', { name: /^Step \d+$/ }).click();

@@ -89,9 +89,13 @@ async function checkCopies(visit: VisitContext, integration: string): Promise<vo
   await ended(visit, 2);
   expectEqual('messages of the copy', await sentMessages(page).count(), 2);
   const second = getChat(page);
-  await page.getByRole('button', { name: 'Regenerate' }).click();
+  const listChats = async () => (await visit.api.get(`/v2/integrations/${integration}/chats`)).body.items.length;
+  const chats = await listChats();
+  // The second click of a person who sees nothing happen makes no second copy.
+  await page.getByRole('button', { name: 'Regenerate' }).dblclick();
   await page.waitForURL(({ search }) => !search.includes(second));
   await ended(visit, 2);
+  expectEqual('chats after the other copy', await listChats(), chats + 1);
   expectEqual('messages of the other copy', await sentMessages(page).count(), 2);
   await sentMessages(page).last().getByText('Which day?').waitFor();
   for (const chat of [first, second]) {

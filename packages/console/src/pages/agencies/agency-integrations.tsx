@@ -1,7 +1,7 @@
 import type { Integration } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { May } from '../../ui/may.tsx';
-import type { AgencyUsage } from './agency-usage.ts';
+import { type AgencyUsage, MAX_INTEGRATIONS } from './agency-usage.ts';
 import { RunCountsText } from './run-counts.tsx';
 
 interface AgencyIntegrationsProps {
@@ -45,7 +45,7 @@ export function AgencyIntegrations({ integrations, usage, agent }: AgencyIntegra
                   </td>
                   <td>
                     <Link to="/integrations/$integration/runs" params={{ integration }}>
-                      <RunCountsText counts={usage?.integrations.get(integration) ?? { runs: 0, failed: 0 }} />
+                      <RunCountsText counts={usage?.integrations.get(integration)} />
                     </Link>
                   </td>
                   <td>
@@ -64,6 +64,11 @@ export function AgencyIntegrations({ integrations, usage, agent }: AgencyIntegra
             </tbody>
           </table>
         </div>
+      )}
+      {integrations.length > MAX_INTEGRATIONS && (
+        <p className="muted">
+          Runs are counted for the first {MAX_INTEGRATIONS} integrations, also in the numbers at the agents.
+        </p>
       )}
     </section>
   );

@@ -12,6 +12,7 @@ export interface RunCounts {
 export interface AgencyUsage {
   /** By the agent at which they were started. */
   readonly agents: ReadonlyMap<string, RunCounts>;
+  /** Only of the integrations that were read. */
   readonly integrations: ReadonlyMap<string, RunCounts>;
 }
 
@@ -35,7 +36,7 @@ export const agencyUsageQuery = (integrations: readonly Integration[]) => {
       measured(queryKey, async (): Promise<AgencyUsage> => {
         const from = new Date(Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS).toISOString();
         const agents = new Map<string, RunCounts>();
-        const sums = new Map<string, RunCounts>();
+        const sums = new Map(ids.map((id) => [id, NO_RUNS]));
         const readOne = async (apiIntegrationId: string) => {
           const input = { apiIntegrationId, groupBy: 'agent', from, limit: 200 } as const;
           for await (const item of api().usage.summary(input, { signal })) {

@@ -1,5 +1,5 @@
 import type { AgencyDefinition } from '@runwire/client';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount, formatJson } from '../../lib/format.ts';
 import { Badge } from '../../ui/feedback.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
@@ -34,7 +34,7 @@ export function AgentTools({ agent: { tools, output }, approval, editable, remem
                 {remember.includes(name) && <Badge>can be allowed in a chat</Badge>}
                 <span className="muted small">{formatCount(countArguments(inputSchema), 'argument')}</span>
               </summary>
-              <JsonView text={JSON.stringify(inputSchema)} label={`arguments of ${name}`} />
+              <JsonView text={formatJson(inputSchema)} label={`arguments of ${name}`} />
             </details>
             {description !== '' && (
               <div className="muted">
@@ -47,7 +47,7 @@ export function AgentTools({ agent: { tools, output }, approval, editable, remem
       {output !== null && (
         <div className="stack-tight">
           <h4>Schema of the answer</h4>
-          <JsonView text={JSON.stringify(output)} label="schema of the answer" />
+          <JsonView text={formatJson(output)} label="schema of the answer" />
         </div>
       )}
     </section>

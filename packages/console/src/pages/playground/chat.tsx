@@ -115,11 +115,13 @@ export function Chat(props: ChatProps) {
   const columns = useMemo(() => (other === null ? [conversation] : [conversation, other]), [conversation, other]);
   const sendText = useCallback((text: string) => void sendTo(columns, { ...EMPTY_MESSAGE, text }), [sendTo, columns]);
 
+  const [isResending, setIsResending] = useState(false);
   /** Sends a message in a copy of the chat that ends before the turn. */
   const resend = useCallback(
     async (turn: Turn, message: SentMessage): Promise<boolean> => {
       const settings = readSettings();
-      if (settings === null || !conversation.canSend) return false;
+      if (settings === null || !conversation.canSend || isResending) return false;
+      setIsResending(true);
       try {
         const fork = await conversation.forkBefore(turn);
         fork.send(message, { ...settings, agent });
@@ -129,9 +131,11 @@ export function Chat(props: ChatProps) {
         noteError(error);
         attachments.refuse(describeError(error).message);
         return false;
+      } finally {
+        setIsResending(false);
       }
     },
-    [readSettings, conversation, agent, onFork, attachments],
+    [readSettings, conversation, agent, onFork, attachments, isResending],
   );
   const isReading = useRef(false);
   const sendField = async () => {
@@ -168,8 +172,8 @@ export function Chat(props: ChatProps) {
       if (turn.message.attachments.length > 0) onEdit(turn);
       else void resend(turn, turn.message);
     };
-    return { onEdit, onRegenerate };
-  }, [other, onEdit, resend]);
+    return { onEdit, onRegenerate, isResending };
+  }, [other, onEdit, resend, isResending]);
   const showCode = () => {
     const settings = readSettings();
     if (settings === null) return;

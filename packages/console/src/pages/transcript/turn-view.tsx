@@ -26,6 +26,8 @@ export interface TurnActions extends RefusedActions {
   readonly resending: {
     readonly onEdit: (turn: Turn) => void;
     readonly onRegenerate: (turn: Turn) => void;
+    /** True until the copy exists. */
+    readonly isResending: boolean;
   } | null;
 }
 
@@ -167,8 +169,13 @@ function RegenerateButton({ turn, actions }: Pick<AnswerProps, 'turn' | 'actions
   const resending = actions?.resending ?? null;
   if (resending === null || !canResend(turn)) return null;
   return (
-    <button type="button" className="button button-small" onClick={() => resending.onRegenerate(turn)}>
-      Regenerate
+    <button
+      type="button"
+      className="button button-small"
+      disabled={resending.isResending}
+      onClick={() => resending.onRegenerate(turn)}
+    >
+      {resending.isResending ? 'Regenerating…' : 'Regenerate'}
     </button>
   );
 }

@@ -78,12 +78,12 @@ function DeliveryView({ ids, delivery }: DeliveryViewProps) {
           {answer === null || answer === '' ? (
             <p className="muted">{answer === null ? 'There was no answer.' : 'The answer was empty.'}</p>
           ) : (
-            <JsonView text={answer} copied={answer} label="answer" />
+            <JsonView text={answer} label="answer" />
           )}
         </section>
         <section className="stack-tight">
           <h2>Body</h2>
-          <JsonView text={body} copied={body} label="body" />
+          <JsonView text={body} label="body" />
         </section>
       </div>
     </Page>
