@@ -4,7 +4,7 @@ import { onLines } from '@runwire/server/testing';
 export interface HeldToolCall {
   readonly callId: string;
   readonly idempotencyKey: string;
-  /** Of the arguments. */
+  /** The argument of this name. */
   readonly note?: string;
 }
 

@@ -27,7 +27,7 @@ export async function readApprovals(
   return (chatKey) => [...(byChat.get(chatKey)?.values() ?? [])];
 }
 
-/** Removes the other approvals of the chat. Throws if one that should remain does not exist. */
+/** Removes the other approvals of the chat. Throws if the chat does not have an approval that should remain. */
 export async function keepApprovals(tx: Tx, chatKey: ChatKey, kept: readonly { readonly tool: string }[]) {
   const known = (await readApprovals(tx, [chatKey]))(chatKey);
   const names = new Set(kept.map(({ tool }) => tool));

@@ -342,8 +342,8 @@ export class Chats {
       rows: async (page) => {
         const rows = await reads.query(listChats(integrationId, filter, { ...page, order }));
         const keys = rows.map((row) => row.chat_key);
-        const approvalsOf = await readApprovals(reads, keys);
-        return rows.map((row): ListedChat => ({ row, approvals: approvalsOf(row.chat_key) }));
+        const getApprovals = await readApprovals(reads, keys);
+        return rows.map((row): ListedChat => ({ row, approvals: getApprovals(row.chat_key) }));
       },
       readTo: () => found?.readTo ?? null,
       position: ({ row }) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),

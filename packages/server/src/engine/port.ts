@@ -18,7 +18,7 @@ export interface RunEngine {
   ended(runId: RunId): Promise<void> | null;
 }
 
-/** Where answers with changed arguments arrived. MCP servers may have other tools for other members. */
+/** The request with changed arguments. MCP servers may have other tools for other members. */
 export interface AnsweringRequest {
   readonly integrationId: IntegrationId;
   readonly consumerId: string | null;

@@ -132,7 +132,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headDocs, docs);
 }
 
-/** The tools that say so themselves, and those that the agent's list names. */
+/** The tools that have the field, and the tools in the agent's list. */
 const listed = ({ tools, ...agent }: LoadedAgent, field: 'editable' | 'remember'): readonly string[] => [
   ...new Set([...tools.filter((tool) => tool[field] === true).map(({ name }) => name), ...agent[field]]),
 ];
