@@ -136,7 +136,9 @@ test('arguments of an MCP tool are changed if a list of the agent names it and i
   await held.reader.whole();
   const { chatId, pending } = messagesFrame(held.reader);
   type PendingCall = { readonly tool: string; readonly question_id: string; readonly editable?: true };
-  const [echo, about] = ['every_echo', 'every_get-env'].map((name) => pending.find(({ tool }: PendingCall) => tool === name));
+  const [echo, about] = ['every_echo', 'every_get-env'].map((name) =>
+    pending.find(({ tool }: PendingCall) => tool === name),
+  );
   assert.deepEqual([echo.editable, echo.rememberable, about.editable], [true, true, undefined]);
   const answer = (given: unknown, more: object = {}) => {
     const answers = [{ questionId: echo.question_id, approve: true, arguments: { message: given }, ...more }];
