@@ -138,7 +138,7 @@ function tests(store: StoreName): void {
     assert.equal((await get('/chats/d')).pending.length, 1);
   });
 
-  test('a list of the agent allows changes of its tools, also of built-in ones', async (t) => {
+  test('an agent lists the tools whose calls may be changed, also built-in ones', async (t) => {
     cites(t, 'agents-33-lists');
     play(rig, { Clerk: [calls(['c1', 'read_file', { path: '/app/mnt/a.txt' }], ['c2', 'refund', { cents: 1 }])] });
     const { pending } = await run({ agent: 'Clerk' });

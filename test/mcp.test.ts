@@ -125,7 +125,7 @@ test('`approval` of an agent counts also if another server takes the name of the
   assert.deepEqual(pending.map(({ tool }: { readonly tool: string }) => tool).toSorted(), names.toSorted());
 });
 
-test('arguments of an MCP tool are changed if a list of the agent names it and its schema accepts them', async (t) => {
+test('an MCP tool is called with changed arguments if the agent allows it and they fit its schema', async (t) => {
   cites(t, 'agents-33-mcp');
   const lists = '    approval: [every_echo, every_get-env]\n    editable: [every_echo]\n    remember: [every_echo]\n';
   await using rig = await McpRig.start(mcpAgency({ every: everything }, lists));
