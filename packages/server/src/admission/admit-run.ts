@@ -16,7 +16,7 @@ import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { type DecideDeps, type DecideOptions, decide } from './decide.ts';
 import { namesRun } from './find-start.ts';
-import { forkForRun, lockForRerun } from './fork-for-run.ts';
+import { forkForRun } from './fork-for-run.ts';
 import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
@@ -147,7 +147,6 @@ export class RunAdmission {
       // A fork locks and copies a chat, so it shares its transaction with no other request.
       const { admission, run } = namesRun(request)
         ? await store.transact('admit', async (tx) => {
-            if (request.rerun !== undefined) await lockForRerun(tx, request);
             await tx.all(lockForAdmission, { integrationId, consumerId });
             return decideAndReserve(tx);
           })

@@ -291,6 +291,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed, original: rerun?.journal ?? null },
   );
 }

@@ -22,6 +22,7 @@ import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
+import { RERUN_FAULTS } from './rerun-faults.ts';
 import { ROLE_FAULTS } from './role-faults.ts';
 import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
@@ -380,6 +381,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...MCP_FAULTS,
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
+  ...RERUN_FAULTS,
   ...ROLE_FAULTS,
   ...TOKEN_FAULTS,
   ...WEBHOOK_FAULTS,
