@@ -51,6 +51,8 @@ export interface Rerun extends AnyRerun {
   readonly from: ChatKey;
   readonly runId: RunId;
   readonly afterStep: number;
+  /** The original run's journal. */
+  readonly journal: readonly JournalledStep[];
   /** The steps that are kept. */
   readonly steps: readonly JournalledStep[];
 }

@@ -21,26 +21,23 @@ interface OtherCalls {
 }
 
 /**
- * The calls of the run that a rerun repeats. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
+ * The calls that the original run made. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
  * n-th call of equal ones gets what became of the n-th one in the original run, further ones what became of the last.
  */
 export class RecordedCalls {
-  readonly #recorded = new Map<string, RecordedOutcome[]>();
+  readonly #calls: Iterable<RecordedCall>;
+  readonly #known: readonly Step[];
   readonly #others: OtherCalls;
-  /** How many of equal calls the rerun has made. */
+  /** Null until the first call. */
+  #recorded: ReadonlyMap<string, readonly RecordedOutcome[]> | null = null;
+  /** How often the rerun has made an equal call. */
   readonly #made = new Map<string, number>();
   readonly #found = new Map<string, RecordedOutcome | null>();
 
-  private constructor(recorded: Iterable<RecordedCall>, others: OtherCalls, known: readonly Step[]) {
+  private constructor(calls: Iterable<RecordedCall>, others: OtherCalls, known: readonly Step[]) {
+    this.#calls = calls;
     this.#others = others;
-    for (const { call, outcome } of recorded) {
-      const key = toKey(call);
-      const equal = this.#recorded.get(key);
-      if (equal === undefined) this.#recorded.set(key, [outcome]);
-      else equal.push(outcome);
-    }
-    // Assigned by the journal: a later attempt makes its calls in another order.
-    for (const { output } of known) for (const item of output) if (item.kind === 'tool_call') this.find(item);
+    this.#known = known;
   }
 
   /** `original`: the journal of the run and of the runs that it continues. `known`: the same of the rerun. Both in their order. */
@@ -59,6 +56,11 @@ export class RecordedCalls {
     const { tools, otherwise } = this.#others;
     const ofTool = tools.get(call.name);
     if (ofTool !== undefined) return ofTool;
+    if (this.#recorded === null) {
+      this.#recorded = groupOutcomes(this.#calls);
+      // Assigned by the journal: a later attempt makes its calls in another order.
+      for (const { output } of this.#known) for (const item of output) if (item.kind === 'tool_call') this.find(item);
+    }
     let found = this.#found.get(call.callId);
     if (found !== undefined) return found;
     const key = toKey(call);
@@ -69,6 +71,18 @@ export class RecordedCalls {
     this.#found.set(call.callId, found);
     return found;
   }
+}
+
+/** What became of equal calls, in their order. */
+function groupOutcomes(calls: Iterable<RecordedCall>): ReadonlyMap<string, readonly RecordedOutcome[]> {
+  const grouped = new Map<string, RecordedOutcome[]>();
+  for (const { call, outcome } of calls) {
+    const key = toKey(call);
+    const equal = grouped.get(key);
+    if (equal === undefined) grouped.set(key, [outcome]);
+    else equal.push(outcome);
+  }
+  return grouped;
 }
 
 function* callsIn(original: readonly Step[]): Iterable<RecordedCall> {

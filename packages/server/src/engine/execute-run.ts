@@ -286,9 +286,13 @@ async function readRecorded(
   const { rerun } = run.extras;
   if (rerun === undefined || rerun.tools === 'live') return null;
   if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
-  const { of } = rerun;
-  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: of }));
-  return RecordedCalls.ofRun([...chained, ...rows.map(journalledStep)], known);
+  const { of: runId } = rerun;
+  let { original } = run;
+  if (original === null) {
+    const read = () => deps.store.reads.all(getJournal, { runId });
+    original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
+  }
+  return RecordedCalls.ofRun([...chained, ...original], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */
