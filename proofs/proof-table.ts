@@ -418,6 +418,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'inline-style': /: console: error: .* inline style violates/,
       'failed-as-done': /run-ends at \d+: .*waitFor: Timeout/,
       'forget-calls': /chat-transcript at \d+: .*waitFor: Timeout/,
+      'keep-nothing': /rerun-from-a-step at \d+: .*the request/,
     },
     figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),
   },

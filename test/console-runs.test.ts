@@ -4,9 +4,11 @@ import { type Frame, Runwire, type Step } from '@runwire/client';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { measured, meteredFetch, pollMs } from '../packages/console/src/app/traffic.ts';
 import { readOpenFilter, takeFilters, toWords } from '../packages/console/src/lib/search-text.ts';
+import { diffWords } from '../packages/console/src/lib/word-diff.ts';
 import { countCached } from '../packages/console/src/pages/runs/cached-part.ts';
 import { CurrentSteps } from '../packages/console/src/pages/runs/current-steps.ts';
 import { getKind, isCompacted, readableFrame, toPreview } from '../packages/console/src/pages/runs/event-text.ts';
+import { listRerunSteps } from '../packages/console/src/pages/runs/rerun-steps.ts';
 import { toStatus } from '../packages/console/src/pages/runs/run-state.ts';
 import { toContent } from '../packages/console/src/pages/runs/step-content.ts';
 import { toTimeline } from '../packages/console/src/pages/runs/step-tree.ts';
@@ -173,4 +175,61 @@ test('typed filters leave the words of a search', () => {
     ['refund status:fai', 'refund note:x', ' "…" '].map((text) => toWords(text, names)),
     ['refund', 'refund note:x', ''],
   );
+});
+
+/** Changed words in brackets. */
+const mark = (parts: ReturnType<typeof diffWords>['left']) =>
+  parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('');
+const marked = (left: string, right: string) => {
+  const diff = diffWords(left, right);
+  return [mark(diff.left), mark(diff.right)];
+};
+
+test('marks the words in which two texts differ', () => {
+  deepEqual(marked('The same text.', 'The same text.'), ['The same text.', 'The same text.']);
+  deepEqual(marked('It arrives on Tuesday.', 'It arrived on Tuesday, late.'), [
+    'It [arrives] on Tuesday.',
+    'It [arrived] on Tuesday[, late].',
+  ]);
+  deepEqual(marked('', 'all new'), ['', '[all new]']);
+  deepEqual(marked('one two three', 'one three two'), ['one [two ]three', 'one three[ two]']);
+  deepEqual(marked('今天退款', '今天付款'), ['今天[退款]', '今天[付款]']);
+});
+
+test('the words that are not marked are the same in both texts', () => {
+  const words = ['a', 'b', 'c', ' ', '\n'];
+  let seed = 7;
+  const next = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * below);
+  };
+  const text = () => Array.from({ length: next(40) }, () => words[next(words.length)]).join(' ');
+  for (let round = 0; round < 300; round += 1) {
+    const [left, right] = [text(), text()];
+    const diff = diffWords(left, right);
+    equal(diff.left.map((part) => part.text).join(''), left);
+    equal(diff.right.map((part) => part.text).join(''), right);
+    const kept = (parts: typeof diff.left) =>
+      parts.flatMap((part) => (part.isChanged ? [] : part.text.replaceAll(/\s/g, ''))).join('');
+    equal(kept(diff.left), kept(diff.right), `${left}\n---\n${right}`);
+  }
+});
+
+test('texts that differ in almost everything are compared soon', () => {
+  const many = (word: string) => Array.from({ length: 20_000 }, (_, index) => `${word}${index}`).join(' ');
+  deepEqual(marked(`Begin ${many('x')} end`, `Begin ${many('y')} end`), [
+    `Begin [${many('x')}] end`,
+    `Begin [${many('y')}] end`,
+  ]);
+});
+
+test('a run can be run again after finished steps of its first agent, but not after the last one', () => {
+  const all = listRerunSteps({ status: 'failed', chatDeleted: false }, steps);
+  const own = steps.filter(({ loop }) => loop === null).map(({ step }) => step);
+  deepEqual([...all], own);
+  deepEqual([...listRerunSteps({ status: 'completed', chatDeleted: false }, steps)], own.slice(0, -1));
+  deepEqual([...listRerunSteps({ status: 'completed', chatDeleted: true }, steps)], []);
+  deepEqual([...listRerunSteps({ status: 'running', chatDeleted: false }, steps)], []);
+  const unfinished = steps.map((step) => ({ ...step, status: 'cancelled' as const }));
+  deepEqual([...listRerunSteps({ status: 'cancelled', chatDeleted: false }, unfinished)], []);
 });

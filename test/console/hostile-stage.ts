@@ -240,6 +240,7 @@ const CHATS: readonly HostileChat[] = [
 async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
   const pages: HostilePage[] = [];
   const chats = `integrations/${INTEGRATION}`;
+  let before: string | null = null;
   for (const [index, { name, message, marks, fileNames = [], isAsking = false }] of CHATS.entries()) {
     const { text } = NAMES[index % NAMES.length] ?? FIRST;
     const chatId = getId(`${name} ${text}`);
@@ -252,7 +253,8 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
     const reader = await api.complete(body);
     expectEqual(`status of the run ${name}`, reader.status, 200);
     await within(`end of the run ${name}`, WAIT_MS, reader.over);
-    const run = `${chats}/runs/${reader.headers['x-run-id']}`;
+    const runId = String(reader.headers['x-run-id']);
+    const run = `${chats}/runs/${runId}`;
     const path = encodeURIComponent(chatId);
     await made(api.patch(`${PATH}/chats/${path}`, { title: text }), 200);
     const addressed = `chat=${path}&member=${encodeURIComponent(ids.consumerId)}`;
@@ -264,8 +266,10 @@ async function stageChats(api: ApiClient): Promise<readonly HostilePage[]> {
       },
       { path: `${chats}/playground?${addressed}`, marks, texts: isAsking ? ['Approve the call of ask?'] : [] },
       { path: run, marks, texts: fileNames },
+      { path: `${run}/compare?with=${before ?? runId}`, marks },
       ...['details', 'events', 'json'].map((tab) => ({ path: `${run}?tab=${tab}&step=1` })),
     );
+    before = runId;
   }
   return [
     { path: `${chats}/chats`, marks: getMarks(NAMES) },

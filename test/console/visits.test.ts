@@ -47,6 +47,12 @@ const FAULTS: Readonly<Record<string, PlantedFault>> = {
     text: "{status !== 'completed' && <Status status={status} />}",
     by: '',
   },
+  'keep-nothing': {
+    area: 'reruns',
+    file: 'pages/runs/rerun-dialog.tsx',
+    text: '      afterStep,\n',
+    by: '',
+  },
   'forget-calls': {
     area: 'chats',
     file: 'pages/transcript/turn-view.tsx',

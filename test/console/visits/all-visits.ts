@@ -16,6 +16,7 @@ import { playgroundFiles } from './playground-files.ts';
 import { playgroundQuestionVisits } from './playground-questions.ts';
 import { workbenchVisit } from './playground-workbench.ts';
 import { refusalVisits } from './refusals.ts';
+import { rerunVisits } from './reruns.ts';
 import { runVisits } from './runs.ts';
 import { scheduleVisits } from './schedules.ts';
 import { shellVisits } from './shell.ts';
@@ -42,6 +43,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   approvals: approvalVisits,
   chats: chatVisits,
   runs: runVisits,
+  reruns: rerunVisits,
   members: memberVisits,
   usage: usageVisits,
   files: filesVisits,

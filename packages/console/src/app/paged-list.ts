@@ -1,6 +1,7 @@
 import type { List, Page } from '@runwire/client';
 import { type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { queryClient } from './query-client.ts';
 import { measured, pollMs } from './traffic.ts';
 
 /** A list of the API as far as it was read. */
@@ -27,6 +28,18 @@ interface PagedListOptions<Row> {
 /** Long lists take memory, so they are forgotten soon after their page is left. */
 const KEEP_MS = 10_000;
 
+interface KeptPage<Row> {
+  items: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+// V8 keeps a few removed queries, through the getter of `signal` of one of their requests. They must not keep rows too.
+queryClient.getQueryCache().subscribe(({ type, query }) => {
+  if (type !== 'removed' || query.getObserversCount() > 0) return;
+  const { pages = [] } = (query.state.data ?? {}) as { readonly pages?: readonly KeptPage<unknown>[] };
+  for (const page of pages) page.items = [];
+});
+
 /** Longer lists are not read again by themselves: each page is a request. */
 const MAX_REFETCHED_PAGES = 2;
 const isLong = (pages: readonly unknown[] = []) => pages.length > MAX_REFETCHED_PAGES;
@@ -43,7 +56,7 @@ export function usePagedList<Row>(
 ): PagedList<Row> {
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) =>
+    queryFn: ({ pageParam, signal }): Promise<KeptPage<Row>> =>
       measured([...queryKey, pageParam], () => list(signal).page(pageParam ?? undefined)),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,

@@ -104,7 +104,19 @@ const chat = createRoute({
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: '/integrations/$integration/runs',
-  validateSearch: searchFields('status', 'agent', 'member', 'chat', 'q', 'last', 'from', 'to', 'peek'),
+  validateSearch: searchFields(
+    'status',
+    'agent',
+    'member',
+    'chat',
+    'original',
+    'q',
+    'last',
+    'from',
+    'to',
+    'peek',
+    'compare',
+  ),
   component: lazyPage(() => import('../pages/runs/runs-page.tsx'), 'RunsPage'),
 });
 
@@ -113,6 +125,13 @@ const run = createRoute({
   path: '/integrations/$integration/runs/$run',
   validateSearch: searchFields('step', 'kind', 'failed', 'tab', 'text'),
   component: lazyPage(() => import('../pages/runs/run-page.tsx'), 'RunPage'),
+});
+
+const compareRuns = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/integrations/$integration/runs/$run/compare',
+  validateSearch: searchFields('with', 'only'),
+  component: lazyPage(() => import('../pages/compare/compare-page.tsx'), 'ComparePage'),
 });
 
 const members = createRoute({
@@ -261,6 +280,7 @@ export const router = createRouter({
       chat,
       runs,
       run,
+      compareRuns,
       members,
       member,
       usage,

@@ -8,6 +8,7 @@ export function Charge({ run }: { readonly run: ChargedRun }) {
   if (isPending) return 'loading…';
   if (error !== null && record === undefined) return 'not known, because the usage could not be read';
   if (record == null) return 'not known, because the run has no usage record';
+  if (record.rerun) return 'none, because it is a rerun';
   if (record.charged === null) return record.status === 'running' ? 'not yet' : 'none, because allowances are off';
   const { amount, unit } = record.charged;
   return `${formatNumber(amount)} ${amount === 1 ? unit.replace(/s$/, '') : unit}`;

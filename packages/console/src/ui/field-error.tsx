@@ -13,12 +13,12 @@ export interface FieldFault {
 export const FieldFaultContext = createContext<FieldFault | null>(null);
 
 /** Errors that are always about one field, although their sentences do not name it. */
-const FIELDS: Readonly<Record<string, string>> = {
-  unknown_agency: 'agency',
-  unknown_agent: 'defaultAgent',
-  integration_exists: 'apiIntegrationId',
-  owner_exists: 'email',
-  person_exists: 'email',
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  unknown_agency: ['agency'],
+  unknown_agent: ['defaultAgent', 'agent'],
+  integration_exists: ['apiIntegrationId'],
+  owner_exists: ['email'],
+  person_exists: ['email'],
 };
 
 /** Returns the field of the form that the error is about. Null if it is about something else. */
@@ -29,7 +29,7 @@ export function findFieldFault(form: HTMLFormElement, error: unknown): FieldFaul
   }
   if (!(error instanceof RunwireError)) return null;
   const { code, message } = error;
-  const field = [FIELDS[code] ?? '', ...(code === 'invalid_request' ? listPaths(message) : [])].find(hasField);
+  const field = [...(FIELDS[code] ?? []), ...(code === 'invalid_request' ? listPaths(message) : [])].find(hasField);
   return field === undefined ? null : { field, message };
 }
 

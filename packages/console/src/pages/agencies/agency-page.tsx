@@ -39,8 +39,7 @@ export function AgencyPage() {
   const { data: integrations, isPending: areIntegrationsLoading } = useQuery(integrationsQuery);
   const users = useMemo(() => integrations?.filter((one) => one.agency === id) ?? [], [integrations, id]);
   const { data: usage } = useQuery(agencyUsageQuery(users));
-  const mcpTools = agency?.mcp.reduce((sum, { tools }) => sum + tools, 0) ?? 0;
-  const definition = useQuery(definitionQuery(id, agency?.version ?? null, mcpTools));
+  const definition = useQuery(definitionQuery(agency));
   const graph = useMemo(() => toGraph(agency), [agency]);
   // What appears later would move the rest of the page.
   const isLoading = areIntegrationsLoading || definition.isLoading;

@@ -1,6 +1,7 @@
 import type { AgencyDefinition } from '@runwire/client';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { LongText } from '../../ui/long-text.tsx';
+import { joinInstructions } from './agency-definition.ts';
 
 interface AgentInstructionsProps {
   readonly definition: AgencyDefinition;
@@ -8,11 +9,10 @@ interface AgentInstructionsProps {
 }
 
 /** The instructions that the model gets before each message. Placeholders are shown as they are written. */
-export function AgentInstructions({
-  definition: { sharedInstructions },
-  agent: { instructions },
-}: AgentInstructionsProps) {
-  const whole = [sharedInstructions, instructions ?? ''].filter((text) => text !== '').join('\n\n');
+export function AgentInstructions({ definition, agent }: AgentInstructionsProps) {
+  const { sharedInstructions } = definition;
+  const { instructions } = agent;
+  const whole = joinInstructions(definition, agent);
   return (
     <section className="card stack" aria-labelledby="instructions">
       <div className="spread">

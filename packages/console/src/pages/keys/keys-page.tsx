@@ -11,10 +11,10 @@ import { Badge, EmptyState } from '../../ui/feedback.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { RowTitle } from '../../ui/row-title.tsx';
+import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
-import { NewKeyDialog } from './new-key-dialog.tsx';
 
 type OpenDialog =
   | { readonly kind: 'created'; readonly key: CreatedApiKey }
@@ -133,7 +133,15 @@ export function KeysPage() {
           }}
         />
       )}
-      {dialog?.kind === 'created' && <NewKeyDialog created={dialog.key} onClose={close} />}
+      {dialog?.kind === 'created' && (
+        <ShownOnceDialog
+          title="Your new API key"
+          lead="Copy the key now. It is not shown again."
+          value={dialog.key.apiKey}
+          label="API key"
+          onClose={close}
+        />
+      )}
       {dialog?.kind === 'revoke' && (
         <ConfirmDialog
           title={`Revoke ${getName(dialog.key)}?`}

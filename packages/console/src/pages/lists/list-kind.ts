@@ -29,7 +29,7 @@ export interface ListKind<Row> {
 
 /** Reads the list. Only the fields of the address that the API gets belong to it. */
 export function useKindList<Row>(kind: ListKind<Row>, integration: string, search: ListSearch): PagedList<Row> {
-  const { last: _last, peek: _peek, ...filters } = search;
+  const { last: _last, peek: _peek, compare: _compare, ...filters } = search;
   return usePagedList([kind.what, integration, 'list', filters], (signal) => kind.read(integration, filters, signal), {
     refetchMs: kind.refetchMs,
   });

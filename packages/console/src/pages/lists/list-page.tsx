@@ -24,6 +24,10 @@ interface ListPageProps<Row> {
   readonly hasEnd: boolean;
   /** The orders of the list; the first one is that of an address without one. */
   readonly sorts?: readonly { readonly value: string; readonly label: string }[];
+  /** Buttons beside the title. */
+  readonly actions?: ReactNode;
+  /** False if a click on a row always follows its link. */
+  readonly hasSide?: boolean;
   /** Shown above the list, from the same filters. */
   readonly above?: (search: ListSearch) => ReactNode;
 }
@@ -34,19 +38,21 @@ const WIDE = '(min-width: 1280px)';
 /** A list with one field for its filters, and a side that shows one row. */
 export function ListPage<Row>(props: ListPageProps<Row>) {
   const { kind, title, lead, integration, search, onChange, filters, hasEnd, sorts = [], above } = props;
+  const { actions, hasSide = true } = props;
   const { peek, sort } = search;
   // It stays the same while the page is open: the list would be read from its start again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `search` has the same fields until one of them changes.
   const shown = useMemo(() => toShown(search), [JSON.stringify({ ...search, peek: '' })]);
   const list = useKindList(kind, integration, shown);
   const isWide = useMedia(WIDE);
-  const peekId = isWide ? (peek ?? null) : null;
+  const canPeek = hasSide && isWide;
+  const peekId = canPeek ? (peek ?? null) : null;
   const setPeek = (id: string | null) => onChange({ peek: id ?? '' });
   const first = list.rows[0];
-  const kept = ['peek', 'sort'];
+  const kept = ['peek', 'sort', 'compare'];
   const isFiltered = Object.keys(search).some((name) => !kept.includes(name));
   return (
-    <Page title={title} lead={lead}>
+    <Page title={title} lead={lead} actions={actions}>
       <search className="filters">
         <SearchField scope={integration} filters={filters} search={search} onChange={onChange} />
         <TimeRange search={search} hasEnd={hasEnd} onChange={onChange} />
@@ -67,7 +73,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
             )
           }
         />
-        {isWide && (
+        {canPeek && (
           <button
             type="button"
             className="button"
@@ -90,7 +96,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
           integration={integration}
           list={list}
           empty={isFiltered ? <NothingFound what={kind.what} /> : kind.none(integration)}
-          peek={isWide ? { id: peekId, onChange: setPeek } : undefined}
+          peek={canPeek ? { id: peekId, onChange: setPeek } : undefined}
         />
         {peekId !== null && (
           <section className="card peek stack" aria-label="Side panel">

@@ -1,6 +1,6 @@
 import { publicApiUrl } from '../../app/addresses.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { InfoDialog } from '../../ui/info-dialog.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { curlSnippet, pythonSnippet, type SampleRequest, typescriptSnippet } from '../integrations/snippets.ts';
 
@@ -21,26 +21,19 @@ export function CodeDialog({ integration, request, hasImages, onClose }: CodeDia
     { language: 'python', title: 'Python', code: pythonSnippet(input) },
   ] as const;
   return (
-    <Dialog title="Code of this request" isWide onClose={onClose}>
-      <div className="stack">
-        <p className="muted">
-          It needs an API key in <code>RUNWIRE_API_KEY</code>. The page of the integration, tab <em>Connect</em>, makes
-          one.{hasImages && ' The images are left out: send them in `attachments`.'}
-        </p>
-        <Tabs
-          label="Languages"
-          tabs={samples.map(({ language, title, code }) => ({
-            id: language,
-            title,
-            content: <CodeBlock code={code} language={language} label={`${title} code`} />,
-          }))}
-        />
-        <div className="row row-end">
-          <button type="button" className="button button-primary" onClick={onClose}>
-            Close
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <InfoDialog title="Code of this request" isWide onClose={onClose}>
+      <p className="muted">
+        It needs an API key in <code>RUNWIRE_API_KEY</code>. The page of the integration, tab <em>Connect</em>, makes
+        one.{hasImages && ' The images are left out: send them in `attachments`.'}
+      </p>
+      <Tabs
+        label="Languages"
+        tabs={samples.map(({ language, title, code }) => ({
+          id: language,
+          title,
+          content: <CodeBlock code={code} language={language} label={`${title} code`} />,
+        }))}
+      />
+    </InfoDialog>
   );
 }

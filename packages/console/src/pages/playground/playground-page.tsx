@@ -91,7 +91,6 @@ export function PlaygroundPage() {
           settings={settings}
           agency={agency}
           agentName={agentName}
-          lastEndedRun={lastRun === null || lastRun.isActive ? null : lastRun.runId}
           member={member}
           agent={agent}
           comparedAgent={comparedAgent}

@@ -1,13 +1,12 @@
 import type { Agency, Integration } from '@runwire/client';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { LongText } from '../../ui/long-text.tsx';
+import { definitionQuery, joinInstructions } from '../agencies/agency-definition.ts';
 import type { Addressee } from '../transcript/conversation.ts';
 import { AddresseeFields } from './addressee-fields.tsx';
-import { instructionsQuery } from './agent-instructions.ts';
 import { ContextField } from './context-field.tsx';
 import { listVariables } from './user-context.ts';
 
@@ -18,7 +17,6 @@ interface SettingsPaneProps extends Addressee {
   readonly agency: Agency | undefined;
   /** The agent that the next message is for. */
   readonly agentName: string | undefined;
-  readonly lastEndedRun: string | null;
   /** The agent that gets each message too, in a second column. */
   readonly comparedAgent: string | undefined;
   readonly context: string;
@@ -32,9 +30,9 @@ const wide = window.matchMedia('(min-width: 84rem)');
 /** What the next request has besides its message. */
 export function SettingsPane(props: SettingsPaneProps) {
   const { integration, settings, agency, agentName, member, agent, comparedAgent, context } = props;
-  const version = agency?.version ?? null;
-  const query = instructionsQuery({ integration, agent: agentName, version, lastRunId: props.lastEndedRun });
-  const { data: found, error, refetch } = useQuery(query);
+  const { data: definition, error, refetch } = useQuery(definitionQuery(agency));
+  const defined = definition?.agents.find(({ name }) => name === agentName);
+  const instructions = definition === undefined || defined === undefined ? '' : joinInstructions(definition, defined);
   const model = agency?.agents.find(({ name }) => name === agentName)?.model ?? settings?.model ?? null;
   const choices = [
     { value: '', label: 'None' },
@@ -68,31 +66,18 @@ export function SettingsPane(props: SettingsPaneProps) {
             hint="Each message is sent to both agents, in two chats."
             onChange={(value) => props.onCompare(value === '' ? undefined : value)}
           />
-          <ContextField
-            text={context}
-            variables={listVariables(found?.instructions ?? '')}
-            onChange={props.onContext}
-          />
+          <ContextField text={context} variables={listVariables(instructions)} onChange={props.onContext} />
           <section className="stack-tight" aria-label="Instructions">
             <h2>Instructions</h2>
             {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-            {found === null && <p className="muted small">They are known after the first run of this agent.</p>}
-            {found != null && found.instructions === null && (
-              <p className="muted small">A function of the agency makes them.</p>
-            )}
-            {found?.instructions != null && (
+            {instructions !== '' && (
               <div className="workbench-instructions small">
-                <LongText text={found.instructions} maxShown={4000} />
+                <LongText text={instructions} maxShown={4000} />
               </div>
             )}
-            {found != null && (
+            {defined?.instructions === null && (
               <p className="muted small">
-                {found.agencyVersion !== version && 'The agency has changed since. '}
-                As in{' '}
-                <Link to="/integrations/$integration/runs/$run" params={{ integration, run: found.runId }}>
-                  an earlier run
-                </Link>
-                .
+                A function of the agency {instructions === '' ? 'makes them.' : 'makes those of this agent.'}
               </p>
             )}
           </section>

@@ -10,9 +10,9 @@ export function readContext(text: string): UserContext | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as UserContext;
   } catch (error) {
-    throw new InputError(`\`user_context\` is no valid JSON: ${(error as Error).message}`);
+    throw new InputError(`\`user_context\` is no valid JSON: ${(error as Error).message}`, 'user_context');
   }
-  throw new InputError('`user_context` must be a JSON object, such as `{"plan": "pro"}`.');
+  throw new InputError('`user_context` must be a JSON object, such as `{"plan": "pro"}`.', 'user_context');
 }
 
 const VARIABLE = /\{\{\s*user_context\.([^\s{}]+)\s*\}\}/g;

@@ -7,6 +7,7 @@ import { formatNumber } from '../../lib/format.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/feedback.tsx';
 import { Form, SelectField } from '../../ui/form.tsx';
+import { InfoDialog } from '../../ui/info-dialog.tsx';
 
 interface CancelDialogProps {
   readonly run: RunRecord;
@@ -24,20 +25,13 @@ export function CancelDialog({ run: { apiIntegrationId, runId }, onClose }: Canc
   const [answer, setAnswer] = useState<CancelResult | null>(null);
   if (answer !== null) {
     return (
-      <Dialog title="Answer of the server" onClose={onClose}>
-        <div className="stack">
-          <p role="status" className="row">
-            <Status status={answer.status} />
-            <span>{CANCEL_ANSWERS[answer.status]}</span>
-          </p>
-          {answer.usage !== null && <p>Used tokens: {formatNumber(answer.usage.total_tokens)}</p>}
-          <div className="row row-end">
-            <button type="button" className="button button-primary" onClick={onClose}>
-              Close
-            </button>
-          </div>
-        </div>
-      </Dialog>
+      <InfoDialog title="Answer of the server" onClose={onClose}>
+        <p role="status" className="row">
+          <Status status={answer.status} />
+          <span>{CANCEL_ANSWERS[answer.status]}</span>
+        </p>
+        {answer.usage !== null && <p>Used tokens: {formatNumber(answer.usage.total_tokens)}</p>}
+      </InfoDialog>
     );
   }
   return (

@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { May } from '../../ui/may.tsx';
 import { CancelDialog } from './cancel-dialog.tsx';
+import { CompareMenu } from './compare-menu.tsx';
+import { RerunButton } from './rerun-button.tsx';
 import { isActive } from './run-state.ts';
 
 export function RunActions({ run }: { readonly run: RunRecord }) {
@@ -16,6 +18,12 @@ export function RunActions({ run }: { readonly run: RunRecord }) {
             Cancel the run
           </button>
         </May>
+      )}
+      {!run.chatDeleted && !isActive(run) && (
+        <>
+          <RerunButton run={run} afterStep={0} />
+          <CompareMenu run={run} />
+        </>
       )}
       {!run.chatDeleted && (
         <Link

@@ -16,6 +16,7 @@ import { PlaygroundLink } from '../chats/playground-link.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { LiveOutput } from './live-output.tsx';
+import { Reruns } from './reruns.tsx';
 import { RunInput } from './run-input.tsx';
 import { getDuration, isActive } from './run-state.ts';
 import { UsageText } from './usage-text.tsx';
@@ -29,7 +30,7 @@ interface RunDetailsProps {
 
 /** The whole run: what was asked, what was answered, and what it used. */
 export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
-  const { apiIntegrationId: integration, chatId, consumerId, pending, continues, continuedBy } = run;
+  const { apiIntegrationId: integration, chatId, consumerId, pending, continues, continuedBy, rerunOf } = run;
   const files = steps.flatMap((step) => step.files);
   return (
     <div className="stack">
@@ -61,6 +62,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           <ChangedFiles integration={integration} files={files} />
         </section>
       )}
+      {!isActive(run) && <Reruns run={run} />}
       <section>
         <h3>Details</h3>
         <dl className="definition">
@@ -68,6 +70,20 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
           <dd className="row">
             <code>{run.runId}</code> <CopyButton text={run.runId} label="Copy run id" />
           </dd>
+          {rerunOf !== null && (
+            <>
+              <dt>Rerun of</dt>
+              <dd>
+                <Link
+                  to="/integrations/$integration/runs/$run"
+                  params={{ integration, run: rerunOf.runId }}
+                  search={rerunOf.afterStep === 0 ? {} : { step: String(rerunOf.afterStep) }}
+                >
+                  {rerunOf.afterStep === 0 ? 'the original run' : `step ${rerunOf.afterStep} of the original run`}
+                </Link>
+              </dd>
+            </>
+          )}
           <dt>Chat</dt>
           <dd>
             {run.chatDeleted ? (

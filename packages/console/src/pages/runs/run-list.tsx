@@ -1,5 +1,6 @@
 import type { RunListItem } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
+import type { ComponentType, ReactNode } from 'react';
 import { api } from '../../app/api.ts';
 import { formatCost, formatDuration, formatNumber } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
@@ -45,7 +46,19 @@ function Used({ usage, cost }: RunListItem) {
   return cost === null ? tokens : <span title={`${tokens} tokens`}>{formatCost(cost)}</span>;
 }
 
-const columns = (integration: string): readonly Column<RunListItem>[] => [
+interface RunLinkProps {
+  readonly integration: string;
+  readonly run: RunListItem;
+  readonly children: ReactNode;
+}
+
+const RunLink = ({ integration, run: { runId }, children }: RunLinkProps) => (
+  <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
+    {children}
+  </Link>
+);
+
+const makeColumns = (integration: string, RowLink: ComponentType<RunLinkProps>): readonly Column<RunListItem>[] => [
   {
     title: 'Message',
     share: 3.2,
@@ -57,15 +70,16 @@ const columns = (integration: string): readonly Column<RunListItem>[] => [
               {getAgents(run)} · <MemberName integration={integration} consumerId={run.consumerId} />
               {getResult(run) !== '' && ' · '}
             </span>
+            {run.rerunOf !== null && 'Rerun · '}
             <span title={run.error?.message}>{getResult(run)}</span>
           </>
         }
         isError={run.error !== null}
       >
-        <Link to="/integrations/$integration/runs/$run" params={{ integration, run: run.runId }}>
+        <RowLink integration={integration} run={run}>
           <bdi>{getText(run)}</bdi>
           <span className="visually-hidden">, {run.runId}</span>
-        </Link>
+        </RowLink>
       </RowTitle>
     ),
   },
@@ -103,11 +117,12 @@ const columns = (integration: string): readonly Column<RunListItem>[] => [
 ];
 
 /** The filters as the API takes them. */
-const getFilters = ({ status, agent, member, chat, q, from, to }: ListSearch) => ({
+const getFilters = ({ status, agent, member, chat, original, q, from, to }: ListSearch) => ({
   ...(status !== undefined && { status: status as RunListItem['status'] }),
   ...(agent !== undefined && { agent }),
   ...(member !== undefined && { consumerId: member }),
   ...(chat !== undefined && { chatId: chat }),
+  ...(original !== undefined && { rerunOf: original }),
   ...(q !== undefined && { q }),
   ...(from !== undefined && { from }),
   ...(to !== undefined && { to }),
@@ -119,7 +134,7 @@ export const runList: ListKind<RunListItem> = {
   read: (apiIntegrationId, search, signal) =>
     api().runs.list({ apiIntegrationId, texts: false, limit: 100, ...getFilters(search) }, { signal }),
   refetchMs: (runs) => (runs.some(isActive) ? ACTIVE_REFETCH_MS : IDLE_REFETCH_MS),
-  columns,
+  columns: (integration) => makeColumns(integration, RunLink),
   rowKey: ({ runId }) => runId,
   Peek: RunPeek,
   none: (integration) => (
@@ -131,3 +146,32 @@ export const runList: ListKind<RunListItem> = {
     </EmptyState>
   ),
 };
+
+/** The search that begins the choice of two runs. The id of the first run follows. */
+export const CHOOSE_FIRST = 'first';
+
+/** The same list, in which a click on two rows compares them. */
+export const comparedRunList = (chosen: string): ListKind<RunListItem> => ({
+  ...runList,
+  columns: (integration) =>
+    makeColumns(integration, ({ run: { runId }, children }) =>
+      chosen === CHOOSE_FIRST || chosen === runId ? (
+        <Link
+          to="/integrations/$integration/runs"
+          params={{ integration }}
+          search={(search: ListSearch) => ({ ...search, compare: chosen === runId ? CHOOSE_FIRST : runId })}
+        >
+          {chosen === runId && 'First run: '}
+          {children}
+        </Link>
+      ) : (
+        <Link
+          to="/integrations/$integration/runs/$run/compare"
+          params={{ integration, run: chosen }}
+          search={{ with: runId }}
+        >
+          {children}
+        </Link>
+      ),
+    ),
+});

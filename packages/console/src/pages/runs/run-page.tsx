@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
-import { Loading, Status } from '../../ui/feedback.tsx';
+import { Badge, Loading, Status } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RunActions } from './run-actions.tsx';
@@ -29,6 +29,7 @@ export function RunPage() {
       lead={
         <span className="row" role="status">
           <Status status={toStatus(run)} />
+          {run.rerunOf !== null && <Badge>rerun</Badge>}
           <Time time={run.createdAt} age />
         </span>
       }

@@ -8,6 +8,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { CurrentSteps } from './current-steps.ts';
 import { EventsTab } from './events-tab.tsx';
 import { PromptTab } from './prompt-tab.tsx';
+import { listRerunSteps } from './rerun-steps.ts';
 import { RunDetails } from './run-details.tsx';
 import { isActive } from './run-state.ts';
 import { StepDetails } from './step-details.tsx';
@@ -30,6 +31,7 @@ export function RunPanes({ run, steps }: RunPanesProps) {
   useTick(isActive(run));
   const details = useRef<HTMLElement>(null);
   const rows = useMemo(() => toTimeline(steps), [steps]);
+  const rerunSteps = useMemo(() => listRerunSteps(run, steps), [run, steps]);
   const chosen = rows.find(({ step }) => String(step.step) === search.step);
   const hasPrompt = chosen?.step.kind === 'model';
   const tab = TABS.find((id) => id === search.tab && (id !== 'prompt' || hasPrompt)) ?? 'details';
@@ -71,7 +73,8 @@ export function RunPanes({ run, steps }: RunPanesProps) {
                   <RunDetails run={run} steps={steps} log={log} logState={logState} />
                 ) : (
                   <StepDetails
-                    integration={run.apiIntegrationId}
+                    run={run}
+                    canRerun={rerunSteps.has(chosen.step.step)}
                     row={chosen}
                     log={log}
                     logState={logState}

@@ -29,6 +29,20 @@ export const runQuery = (apiIntegrationId: string, runId: string) =>
     },
   });
 
+const MAX_RERUNS = 10;
+
+/** The newest reruns of a run. */
+export const rerunsQuery = ({ apiIntegrationId, runId }: Pick<RunRecord, 'apiIntegrationId' | 'runId'>) =>
+  queryOptions({
+    queryKey: ['runs', apiIntegrationId, runId, 'reruns'],
+    queryFn: ({ queryKey, signal }) =>
+      measured(queryKey, () =>
+        api().runs.list({ apiIntegrationId, rerunOf: runId, texts: false, limit: MAX_RERUNS }, { signal }).page(),
+      ),
+    refetchInterval: ({ queryKey, state: { data } }) =>
+      data?.items.some(isActive) === true && pollMs([queryKey], 3 * POLL_MS),
+  });
+
 /** What a model was sent in a step of a run. It never changes, except for `exact`. */
 export const promptQuery = (apiIntegrationId: string, runId: string, step: number) =>
   queryOptions({

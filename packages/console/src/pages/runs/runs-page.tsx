@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
 import { changedSearch } from '../../app/search.ts';
 import type { SearchFilter } from '../../ui/search-field.tsx';
+import type { ListSearch } from '../lists/list-kind.ts';
 import { ListPage } from '../lists/list-page.tsx';
 import { memberFilter } from '../lists/member-filter.tsx';
 import { RunHistogram } from './run-histogram.tsx';
-import { runList } from './run-list.tsx';
+import { CHOOSE_FIRST, comparedRunList, runList } from './run-list.tsx';
 
 const STATUSES = ['admitted', 'running', 'completed', 'failed', 'cancelled'];
 
@@ -19,23 +21,46 @@ export function RunsPage() {
     { name: 'agent', detail: 'agent of the request', values: useAgents(integration) },
     memberFilter(integration),
     { name: 'chat', detail: 'id of the chat' },
+    { name: 'original', detail: 'id of a run with reruns' },
   ];
+  const { compare } = search;
+  const kind = useMemo(() => (compare === undefined ? runList : comparedRunList(compare)), [compare]);
+  const change = (changed: ListSearch) =>
+    void navigate({ search: changedSearch(changed), replace: true, resetScroll: false });
   return (
     <ListPage
-      kind={runList}
+      kind={kind}
       title="Runs"
       lead="A run is one request that an agent answers. The newest run is first."
       integration={integration}
       search={search}
-      onChange={(changed) => void navigate({ search: changedSearch(changed), replace: true, resetScroll: false })}
+      onChange={change}
       filters={filters}
       hasEnd
+      hasSide={compare === undefined}
+      actions={
+        compare === undefined && (
+          <button type="button" className="button" onClick={() => change({ compare: CHOOSE_FIRST })}>
+            Compare two runs
+          </button>
+        )
+      }
       above={(shown) => (
-        <RunHistogram
-          integration={integration}
-          search={shown}
-          onChoose={(times) => void navigate({ search: changedSearch({ ...times, last: '' }), resetScroll: false })}
-        />
+        <>
+          <RunHistogram
+            integration={integration}
+            search={shown}
+            onChoose={(times) => void navigate({ search: changedSearch({ ...times, last: '' }), resetScroll: false })}
+          />
+          {compare !== undefined && (
+            <p className="notice compare-choice" role="status">
+              {compare === CHOOSE_FIRST ? 'Choose the first run in the list.' : 'Choose the run to compare it with.'}
+              <button type="button" className="button button-small" onClick={() => change({ compare: '' })}>
+                Do not compare
+              </button>
+            </p>
+          )}
+        </>
       )}
     />
   );

@@ -1,3 +1,4 @@
+import type { RunRecord } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatDuration } from '../../lib/format.ts';
@@ -11,20 +12,25 @@ import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
+import { RerunButton } from './rerun-button.tsx';
+import { isKept } from './rerun-steps.ts';
 import { type StepContent, toContent } from './step-content.ts';
 import { StepTitle } from './step-title.tsx';
 import type { TimelineStep } from './step-tree.ts';
 import { UsageText } from './usage-text.tsx';
 
 interface StepDetailsProps {
-  readonly integration: string;
+  readonly run: RunRecord;
+  /** True if the run can be run again after the step. */
+  readonly canRerun: boolean;
   readonly row: TimelineStep;
   readonly log: EventLog;
   readonly logState: LogState;
   readonly onWholeRun: () => void;
 }
 
-export function StepDetails({ integration, row, log, logState, onWholeRun }: StepDetailsProps) {
+export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: StepDetailsProps) {
+  const { apiIntegrationId: integration, rerunOf } = run;
   const { step, startMs, endMs } = row;
   const isRead = !logState.isReading || (log.frames.at(-1)?.id ?? 0) >= step.lastEventId;
   const content = useMemo(() => (isRead ? toContent(log.frames, step) : null), [isRead, log, step]);
@@ -34,14 +40,33 @@ export function StepDetails({ integration, row, log, logState, onWholeRun }: Ste
         <h2>
           <StepTitle tool={step.tool} />
         </h2>
-        <button type="button" className="button button-small" onClick={onWholeRun}>
-          Show the whole run
-        </button>
+        <span className="row">
+          {canRerun && <RerunButton run={run} afterStep={step.step} />}
+          <button type="button" className="button button-small" onClick={onWholeRun}>
+            Show the whole run
+          </button>
+        </span>
       </div>
       {step.error !== null && <RunError error={step.error} />}
-      {logState.error !== null && <ErrorNotice error={logState.error} onRetry={() => log.start()} />}
-      {content !== null && <Content content={content} />}
-      {content === null && logState.error === null && <Loading what="the events of the step" />}
+      {rerunOf !== null && isKept(run, step) ? (
+        <p>
+          The rerun has this step from{' '}
+          <Link
+            to="/integrations/$integration/runs/$run"
+            params={{ integration, run: rerunOf.runId }}
+            search={{ step: String(step.step) }}
+          >
+            the original run
+          </Link>
+          .
+        </p>
+      ) : (
+        <>
+          {logState.error !== null && <ErrorNotice error={logState.error} onRetry={() => log.start()} />}
+          {content !== null && <Content content={content} />}
+          {content === null && logState.error === null && <Loading what="the events of the step" />}
+        </>
+      )}
       {step.files.length > 0 && (
         <section>
           <h3>Files</h3>

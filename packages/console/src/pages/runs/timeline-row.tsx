@@ -1,6 +1,6 @@
 import { formatDuration } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
-import { Status } from '../../ui/feedback.tsx';
+import { Badge, Status } from '../../ui/feedback.tsx';
 import { toFacts } from './step-facts.ts';
 import { StepTitle } from './step-title.tsx';
 import type { TimelineStep } from './step-tree.ts';
@@ -10,6 +10,8 @@ import { TimelineBar } from './timeline-bar.tsx';
 interface TimelineRowProps {
   readonly row: TimelineStep;
   readonly span: TimelineSpan;
+  /** True if a rerun has it from the original run. */
+  readonly isKept: boolean;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }
@@ -17,7 +19,8 @@ interface TimelineRowProps {
 /** Deeper steps are not indented further, because narrow screens have no room. */
 const MAX_DEPTH = 4;
 
-export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChosen, onChoose }: TimelineRowProps) {
+export function TimelineRow({ row, span, isKept, isChosen, onChoose }: TimelineRowProps) {
+  const { step, depth, startMs, endMs } = row;
   const { status, firstTokenMs } = step;
   const facts = toFacts(step);
   return (
@@ -32,16 +35,19 @@ export function TimelineRow({ row: { step, depth, startMs, endMs }, span, isChos
           <span className="ellipsis">
             <StepTitle tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
           </span>
+          {isKept && <Badge>kept</Badge>}
           {status !== 'completed' && <Status status={status} />}
         </span>
         <span className="small number">{formatDuration(endMs - startMs)}</span>
         {facts !== '' && <span className="timeline-facts small muted ellipsis">{facts}</span>}
-        <TimelineBar
-          span={span}
-          startMs={startMs}
-          endMs={endMs}
-          firstMs={firstTokenMs === null ? null : startMs + firstTokenMs}
-        />
+        {!isKept && (
+          <TimelineBar
+            span={span}
+            startMs={startMs}
+            endMs={endMs}
+            firstMs={firstTokenMs === null ? null : startMs + firstTokenMs}
+          />
+        )}
       </button>
     </li>
   );

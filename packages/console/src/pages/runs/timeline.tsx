@@ -5,6 +5,7 @@ import { Status } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
 import { CurrentRow } from './current-row.tsx';
 import { type CurrentStep, startOfCurrent } from './current-steps.ts';
+import { isKept } from './rerun-steps.ts';
 import { getDuration, getStart, isActive, toStatus } from './run-state.ts';
 import type { TimelineStep } from './step-tree.ts';
 import { type TimelineSpan, zoomIn, zoomOut } from './time-span.ts';
@@ -94,6 +95,7 @@ export function Timeline({ run, rows, current, chosen, search, onChoose, onFilte
             key={row.step.step}
             row={row}
             span={span}
+            isKept={isKept(run, row.step)}
             isChosen={row.step.step === chosen?.step}
             onChoose={() => onChoose(row.step)}
           />

@@ -1,5 +1,4 @@
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ShownOnceDialog } from '../../ui/shown-once-dialog.tsx';
 
 interface SecretDialogProps {
   readonly secret: string;
@@ -8,22 +7,16 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** The only place that ever shows a secret. It is not stored in any cache. */
 export function SecretDialog({ secret, isRotated, onClose }: SecretDialogProps) {
   return (
-    <Dialog title={isRotated ? 'The new secret' : 'The secret of the endpoint'} onClose={onClose}>
-      <div className="stack">
-        <p>
-          Copy the secret now. It is not shown again. With it your backend checks that requests are from this server.
-        </p>
-        <CodeBlock code={secret} label="secret" />
-        {isRotated && <p>For 24 hours the old secret signs too, so your backend can check with either secret.</p>}
-        <div className="row row-end">
-          <button type="button" className="button button-primary" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnceDialog
+      title={isRotated ? 'The new secret' : 'The secret of the endpoint'}
+      lead="Copy the secret now. It is not shown again. With it your backend checks that requests are from this server."
+      value={secret}
+      label="secret"
+      onClose={onClose}
+    >
+      {isRotated && <p>For 24 hours the old secret signs too, so your backend can check with either secret.</p>}
+    </ShownOnceDialog>
   );
 }
