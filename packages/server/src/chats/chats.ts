@@ -374,13 +374,7 @@ export class Chats {
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
-      const chatKeys = [chat.chat_key];
-      for (const chatKey of chatKeys) {
-        for (const { chat_key: other } of await tx.all(chatsDeletedWith, { chatKey })) {
-          await tx.all(lockChatByKey, { chatKey: other });
-          if (!chatKeys.includes(other)) chatKeys.push(other);
-        }
-      }
+      const chatKeys = await chatsDeletedTogether(tx, chat.chat_key);
       for (const chatKey of chatKeys) await refuseIfActive(tx, chatKey);
       for (const chatKey of chatKeys) await deleteWholeChat(tx, chatKey, Date.now());
       await audit(tx, { target: ['chat', chat.chat_id], integrationId, consumerId: chat.consumer_id });
@@ -390,10 +384,24 @@ export class Chats {
   }
 
   async #unindex(integrationId: IntegrationId, chatId: string): Promise<void> {
-    const { chat_key: chatKey } = await chatRow(this.#store.reads, wholeIntegration(integrationId), chatId);
-    await refuseIfActive(this.#store.reads, chatKey);
-    await unindexEarly(this.#store, [chatKey]);
+    const { reads, kind } = this.#store;
+    if (kind === 'postgres') return;
+    const { chat_key: chatKey } = await chatRow(reads, wholeIntegration(integrationId), chatId);
+    await refuseIfActive(reads, chatKey);
+    await unindexEarly(this.#store, await chatsDeletedTogether(reads, chatKey));
   }
+}
+
+/** Returns the chat, the chats that it replaced and its transient forks. In a transaction the others are locked. */
+async function chatsDeletedTogether(reads: Reads, chatKey: ChatKey): Promise<ChatKey[]> {
+  const chatKeys = [chatKey];
+  for (const key of chatKeys) {
+    for (const { chat_key: other } of await reads.all(chatsDeletedWith, { chatKey: key })) {
+      await reads.all(lockChatByKey, { chatKey: other });
+      if (!chatKeys.includes(other)) chatKeys.push(other);
+    }
+  }
+  return chatKeys;
 }
 
 async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {
