@@ -102,7 +102,7 @@ export function Checklist({
 
 function Step({ isDone, children }: { readonly isDone: boolean; readonly children: ReactNode }) {
   return (
-    <li className="row">
+    <li className="row row-beside">
       <Badge tone={isDone ? 'good' : 'neutral'}>{isDone ? 'done' : 'to do'}</Badge>
       <span>{children}</span>
     </li>
