@@ -68,6 +68,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: {
       'run-before-asking': /^executions before an answer: expected \[0\], found \[1\]\.$/m,
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
+      'run-original-arguments': /^arguments of a changed call: expected \["changed"\], found \[null\]\.$/m,
     },
   },
   'cut-anywhere': {

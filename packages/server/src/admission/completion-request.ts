@@ -43,6 +43,8 @@ export interface Rerun {
   readonly model: string | null;
   /** What became of the questions that the original run settled. */
   readonly settlements: readonly Settlement[];
+  /** The original run's journal. */
+  readonly journal: readonly JournalledStep[];
   /** The steps that are kept. */
   readonly steps: readonly JournalledStep[];
 }

@@ -148,6 +148,7 @@ async function readOriginal(
       agency,
       model,
       settlements: run.answers_json === null ? [] : (parseOwnJson(run.answers_json) as Settlement[]),
+      journal: steps,
       steps: keptSteps(steps, afterStep).map(toKept).sort(byNumber),
     },
   };

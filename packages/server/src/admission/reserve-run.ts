@@ -8,7 +8,7 @@ import { toDay } from '../domain/admission/allowance.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
-import type { Continuation } from '../domain/question/question.ts';
+import type { Continuation, Settlement } from '../domain/question/question.ts';
 import { parseQuestions } from '../domain/question/question-json.ts';
 import { toStoredAnswer } from '../domain/question/settle-questions.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -18,6 +18,7 @@ import { NO_EXTRAS, toExtrasJson } from '../domain/run/run-extras.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_CHANGES,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_RERUNS,
@@ -60,6 +61,8 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
+  const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
+  if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
   if (request.rerun !== undefined) return JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
@@ -87,6 +90,9 @@ async function leaveToSweep(
   }
 }
 
+const isRemembered = ({ questionId }: Settlement, answers: CompletionRequest['answers']): boolean =>
+  answers?.some((answer) => answer.questionId === questionId && answer.remember === 'chat') === true;
+
 /** Records what became of the chat's questions. The chat's row is locked already. */
 async function settleAll(
   tx: Tx,
@@ -112,6 +118,7 @@ async function settleAll(
         settled_at: now,
         answered_run_id: isAnswered ? runId : null,
         answer_json: isAnswered ? JSON.stringify(toStoredAnswer(settlement, answers, answeredBy)) : null,
+        remembered_tool: isRemembered(settlement, answers) ? (question?.tool ?? null) : null,
       });
     }),
   );
@@ -284,6 +291,6 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed, original: rerun?.journal ?? null },
   );
 }

@@ -10,7 +10,7 @@ import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/re
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
-const lastStep = ({ steps }: Rerun) => Math.max(0, ...steps.map(({ step }) => step));
+const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
 
 /**
  * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
@@ -40,7 +40,7 @@ export async function storeOriginal(
 }
 
 /** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
-export const toResumePoint = (rerun: Rerun, now: number): ResumePoint | null =>
+export const toResumePoint = (rerun: Pick<Rerun, 'steps'>, now: number): ResumePoint | null =>
   rerun.steps.length === 0
     ? null
     : {

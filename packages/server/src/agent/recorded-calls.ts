@@ -8,40 +8,31 @@ export type RecordedOutcome = ToolOutputItem | 'waited';
 type Call = Pick<ToolCallItem, 'agent' | 'callerAgent' | 'name' | 'text' | 'callId'>;
 
 /**
- * The calls of the run that a rerun repeats. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
+ * The calls that the original run made. Calls are equal if agent, caller and tool are, and the arguments as JSON values. The
  * n-th call of equal ones gets what became of the n-th one in the original run, further ones what became of the last.
  */
 export class RecordedCalls {
-  readonly #recorded = new Map<string, RecordedOutcome[]>();
-  /** How many of equal calls the rerun has made. */
+  readonly #original: readonly Step[];
+  readonly #known: readonly Step[];
+  /** Null until the first call. */
+  #recorded: ReadonlyMap<string, readonly RecordedOutcome[]> | null = null;
+  /** How often the rerun has made an equal call. */
   readonly #made = new Map<string, number>();
   readonly #found = new Map<string, RecordedOutcome | null>();
 
-  /** `original`: the journal of the run and of the runs that it continues. `known`: the same of the rerun. Both in their order. */
+  /** `original`: the run's journal, with the runs that it continues. `known`: the same for the rerun. Both in their order. */
   constructor(original: readonly Step[], known: readonly Step[]) {
-    const outcomes = new Map<string, ToolOutputItem>();
-    for (const { kind, output } of original) {
-      const [first] = output;
-      if (kind === 'tool' && first?.kind === 'tool_output') outcomes.set(first.callId, first);
-    }
-    for (const { output, asks } of original) {
-      for (const item of output) {
-        if (item.kind !== 'tool_call') continue;
-        const outcome = outcomes.get(item.callId) ?? (asks?.[item.callId] === undefined ? null : 'waited');
-        // A call that was cut off has no outcome.
-        if (outcome === null) continue;
-        const key = toKey(item);
-        const equal = this.#recorded.get(key);
-        if (equal === undefined) this.#recorded.set(key, [outcome]);
-        else equal.push(outcome);
-      }
-    }
-    // Assigned by the journal: a later attempt makes its calls in another order.
-    for (const { output } of known) for (const item of output) if (item.kind === 'tool_call') this.find(item);
+    this.#original = original;
+    this.#known = known;
   }
 
   /** Returns null if the original run has no equal call. The same call gets the same answer each time. */
   find(call: Call): RecordedOutcome | null {
+    if (this.#recorded === null) {
+      this.#recorded = groupOutcomes(this.#original);
+      // Assigned by the journal: a later attempt makes its calls in another order.
+      for (const item of this.#known.flatMap(listCalls)) this.find(item);
+    }
     let found = this.#found.get(call.callId);
     if (found !== undefined) return found;
     const key = toKey(call);
@@ -53,6 +44,30 @@ export class RecordedCalls {
     return found;
   }
 }
+
+/** What became of equal calls, in their order. */
+function groupOutcomes(steps: readonly Step[]): ReadonlyMap<string, readonly RecordedOutcome[]> {
+  const outcomes = new Map<string, ToolOutputItem>();
+  for (const { kind, output } of steps) {
+    const [first] = output;
+    if (kind === 'tool' && first?.kind === 'tool_output') outcomes.set(first.callId, first);
+  }
+  const grouped = new Map<string, RecordedOutcome[]>();
+  for (const step of steps) {
+    for (const call of listCalls(step)) {
+      const outcome = outcomes.get(call.callId) ?? (step.asks?.[call.callId] === undefined ? null : 'waited');
+      // A call that was cut off has no outcome.
+      if (outcome === null) continue;
+      const key = toKey(call);
+      const equal = grouped.get(key);
+      if (equal === undefined) grouped.set(key, [outcome]);
+      else equal.push(outcome);
+    }
+  }
+  return grouped;
+}
+
+const listCalls = ({ output }: Step) => output.filter((item) => item.kind === 'tool_call');
 
 const toKey = ({ agent, callerAgent, name, text }: Call) =>
   JSON.stringify([agent, callerAgent, name, sameArguments(text)]);

@@ -285,8 +285,12 @@ async function readRecorded(
 ): Promise<RecordedCalls | null> {
   const { rerun } = run.extras;
   if (rerun === undefined || rerun.tools === 'live') return null;
-  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: rerun.of }));
-  return new RecordedCalls([...chained, ...rows.map(journalledStep)], known);
+  let { original } = run;
+  if (original === null) {
+    const read = () => deps.store.reads.all(getJournal, { runId: rerun.of });
+    original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
+  }
+  return new RecordedCalls([...chained, ...original], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */

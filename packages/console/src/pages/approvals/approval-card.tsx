@@ -63,7 +63,7 @@ export function ApprovalCard({ group, integrationName, onAnswered }: ApprovalCar
           asked <Time time={askedAt} age />
         </span>
       </p>
-      <Questions questions={questions} onAnswer={mutateAsync} />
+      <Questions integration={integration} questions={questions} onAnswer={mutateAsync} />
       {error !== null && <ErrorNotice error={error} />}
     </article>
   );

@@ -132,6 +132,11 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headDocs, docs);
 }
 
+/** The tools that have the field, and the tools in the agent's list. */
+const listed = ({ tools, ...agent }: LoadedAgent, field: 'editable' | 'remember'): readonly string[] => [
+  ...new Set([...tools.filter((tool) => tool[field] === true).map(({ name }) => name), ...agent[field]]),
+];
+
 /** The tools whose calls need or may need an approval, without those of MCP servers. */
 function getApproval({ tools, approval }: LoadedAgent): readonly string[] {
   const own = tools.flatMap(({ name, asks }) => (asks?.kind === 'approval' ? [name] : []));
@@ -152,6 +157,8 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       fallback: agent.fallback,
       tools: toolNames(agent),
       approval: getApproval(agent),
+      editable: listed(agent, 'editable'),
+      remember: listed(agent, 'remember'),
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),
