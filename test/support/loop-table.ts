@@ -32,6 +32,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   getMetrics: () => [{ path: '/metrics' }],
   getOpenApi: () => [{ path: '/openapi.json', times: 3 }],
   getAgencySchema: () => [{ path: '/agency.schema.json' }],
+  getEvalSchema: () => [{ path: '/evals.schema.json' }],
   getDocs: () => [{ path: '/docs', times: 3 }],
   getOverview: () => [
     { path: '/v2/overview', times: 10 },
@@ -106,6 +107,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
   getStepPrompt: ({ runId }) => [{ path: `${HOME}/runs/${runId}/steps/1/prompt`, times: 5 }],
   rerunRun: ({ runId }) => post(`${HOME}/runs/${runId}/rerun`, {}, 200),
+  runEval: () => post(`${HOME}/evals/run`, { request: { message: 'Hello' } }, 200),
   compareRuns: ({ runId }) => [{ path: `${HOME}/runs/${runId}/compare?with=${runId}`, times: 5 }],
   getRunEvents: ({ runId, sizes }) => [{ path: `${HOME}/runs/${runId}/events`, times: sizes.readers }],
   cancelRun: ({ runId }) => [{ method: 'POST', path: `${HOME}/runs/${runId}/cancel`, body: {} }],

@@ -98,7 +98,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     name: 'person-viewer',
     signedIn: false,
     async run(visit) {
-      const { page, api } = visit;
+      const { page, api, seed } = visit;
       const email = `${visit.unique('viewer').replaceAll(' ', '-')}@example.com`;
       const { body } = await api.post('/v2/people', { email, role: 'viewer' });
       await setUp(page, body.setupLink, { email, password: 'a long enough password' });
@@ -108,6 +108,10 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('button', { name: /^Profile of/ }).click();
       expectEqual('links to people', await page.getByRole('link', { name: 'People' }).count(), 0);
       await visit.checkPage('person-viewer');
+      await visit.open(`integrations/${seed.integration}`);
+      await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
+      expectEqual('links to the playground', await page.getByRole('link', { name: /playground/i }).count(), 0);
+      await visit.checkPage('overview-viewer');
     },
   },
   {

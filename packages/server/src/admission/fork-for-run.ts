@@ -62,13 +62,18 @@ const OLD_NODE =
   'An earlier version still runs on a node, and it would charge a rerun; repeat the request after the upgrade.';
 const RETRY_SECONDS = 30;
 
+/** Throws a `Refusal` while an earlier version runs on a node. */
+export function refuseBesideEarlier(earlierNodes: EarlierNodes): void {
+  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+}
+
 /** An erasure begins with a lock that waits for this transaction, also if the member has no row. */
 async function checkRerun(
   tx: Tx,
   { integrationId, consumerId }: CompletionRequest,
   earlierNodes: EarlierNodes,
 ): Promise<void> {
-  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+  refuseBesideEarlier(earlierNodes);
   if (consumerId === null || (await tx.all(refusedPerson, { integrationId, consumerId })).length === 0) return;
   throw new Refusal('chat_not_found', 'The member of this run is being erased.');
 }

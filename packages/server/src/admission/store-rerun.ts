@@ -39,6 +39,9 @@ export async function storeOriginal(
   return tx.all(attachmentsOfRun, { chatKey, runId });
 }
 
+/** The write of T1 for an eval. Its run counts as its own original, so it is free like any rerun. */
+export const storeEval = (tx: Tx, runId: RunId) => tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0 });
+
 /** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
 export const toResumePoint = (rerun: Pick<Rerun, 'steps'>, now: number): ResumePoint | null =>
   rerun.steps.length === 0

@@ -286,12 +286,14 @@ async function readRecorded(
 ): Promise<RecordedCalls | null> {
   const { rerun } = run.extras;
   if (rerun === undefined || rerun.tools === 'live') return null;
+  if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
+  const { of: runId } = rerun;
   let { original } = run;
   if (original === null) {
-    const read = () => deps.store.reads.all(getJournal, { runId: rerun.of });
+    const read = () => deps.store.reads.all(getJournal, { runId });
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
-  return new RecordedCalls([...chained, ...original], known);
+  return RecordedCalls.ofRun([...chained, ...original], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */

@@ -25,7 +25,7 @@ export interface RunIdentity {
   /** The day of the usage totals. */
   readonly day: number;
   readonly createdAt: number;
-  /** The run that this one reruns, or null. */
+  /** The run that this one reruns, or null. A run for an eval has its own id. */
   readonly rerunOf: RunId | null;
 }
 
