@@ -71,12 +71,14 @@ CREATE TABLE "asked_questions" (
   "answered_run_id" text,
   "answer_json" text,
   "asked_at" bigint,
-  "settled_at" bigint
+  "settled_at" bigint,
+  "remembered_tool" text
 ) without rowid;
 CREATE INDEX "asked_questions_answered" on "asked_questions" ("owner_id", "asked_at", "question_id") where answer_json is not null;
 CREATE INDEX "asked_questions_chat" on "asked_questions" ("chat_key");
 CREATE INDEX "asked_questions_list" on "asked_questions" ("owner_id", "asked_at", "question_id");
 CREATE INDEX "asked_questions_open" on "asked_questions" ("owner_id", "asked_at", "question_id") where settled_at is null;
+CREATE INDEX "asked_questions_remembered" on "asked_questions" ("chat_key", "remembered_tool") where remembered_tool is not null;
 
 CREATE TABLE "attachments" (
   "chat_key" text not null,
@@ -854,12 +856,14 @@ create table "asked_questions" (
   answer_json text collate "C",
   asked_at bigint,
   settled_at bigint,
+  remembered_tool text collate "C",
   constraint asked_questions_pkey PRIMARY KEY (question_id)
 );
 CREATE INDEX asked_questions_answered ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (answer_json IS NOT NULL);
 CREATE INDEX asked_questions_chat ON asked_questions USING btree (chat_key);
 CREATE INDEX asked_questions_list ON asked_questions USING btree (owner_id, asked_at, question_id);
 CREATE INDEX asked_questions_open ON asked_questions USING btree (owner_id, asked_at, question_id) WHERE (settled_at IS NULL);
+CREATE INDEX asked_questions_remembered ON asked_questions USING btree (chat_key, remembered_tool) WHERE (remembered_tool IS NOT NULL);
 
 create table "attachments" (
   chat_key text collate "C" not null,

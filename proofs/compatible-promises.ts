@@ -51,6 +51,21 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
   },
+  rerun: {
+    minutes: 12,
+    faults: {
+      'call-again': /^.*: tool_calls: expected 0, found [1-9]\d*\.$/m,
+      'shift-step': /^.*: prompts: expected \[.*\], found \[/m,
+      'charge-rerun': /^embedded: charged_members: expected 0, found [1-9]\d*\.$/m,
+    },
+    figures: (scale) => ({ runs: scale(20, 200), tool_calls: 0, files_changed: 0, charged_members: 0 }),
+  },
+  'rerun-live': {
+    test: 'a rerun with live tools and another model makes the calls after its step, each once',
+    minutes: 3,
+    measuresTime: true,
+    faults: { 'shift-step': /^.*: calls (after the step|of the other model): expected .*, found /m },
+  },
   forks: {
     files: ['test/fork-points.test.ts'],
     minutes: 3,

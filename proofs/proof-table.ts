@@ -68,6 +68,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: {
       'run-before-asking': /^executions before an answer: expected \[0\], found \[1\]\.$/m,
       'answer-twice': /^refusal: expected "question_not_pending", found "admitted"\.$/m,
+      'run-original-arguments': /^arguments of a changed call: expected \["changed"\], found \[null\]\.$/m,
     },
   },
   'cut-anywhere': {
@@ -239,6 +240,15 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 5,
     faults: { 'die-on-checkpoint': /^died: expected 0, found 1\./m },
     figures: (scale) => ({ starts: scale(1, 2), failed_syncs: scale(0, 1) }),
+  },
+  evals: {
+    test: 'every expectation passes and fails as it must, and reports are equal on both servers',
+    minutes: 2,
+    faults: {
+      'judge-always-passes': /^embedded: judge 1 fails: expected .*"failed".*, found .*"passed"/m,
+      'skip-failed-repeats': /^embedded: repeats: two of three pass: expected .*"repeats":3.*, found .*"repeats":2/m,
+    },
+    figures: () => ({ cases: 60, wrong_files: 16, interrupted: 1 }),
   },
   doctor: {
     files: ['test/doctor.test.ts'],

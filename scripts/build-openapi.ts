@@ -5,7 +5,7 @@ import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 
 /** Writes the descriptions that the server itself serves; with `--check` only compares. */
-const FILES = ['openapi.json', 'agency.schema.json'];
+const FILES = ['openapi.json', 'agency.schema.json', 'evals.schema.json'];
 
 const folder = mkdtempSync(join(tmpdir(), 'runwire-openapi-'));
 const { config, secrets } = readConfig({

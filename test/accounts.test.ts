@@ -441,6 +441,8 @@ function tests(store: StoreName): void {
       fallback: [],
       tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
       approval: [],
+      editable: [],
+      remember: [],
       sandbox: false,
       starters: ['What time is it in Athens?', 'Plan 3 days in Athens for 80 euros a day.'],
     });

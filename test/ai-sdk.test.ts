@@ -164,6 +164,23 @@ function tests(store: StoreName): void {
     assert.equal((await runs()).length, 2);
   });
 
+  test('a request that continued a message gets the same answer when it is sent again after the end', async (t) => {
+    cites(t, 'compatible-20-ui-once', 'compatible-20-ui-answers');
+    play(rig, { Lead: [calls(['c1', 'refund', { cents: 50 }], ['c2', 'refund', { cents: 70 }]), say('Paid.')] });
+    const chat = open();
+    await chat.sendMessage({ text: 'Go' });
+    for (const part of chat.lastMessage?.parts ?? [])
+      if ('approval' in part) {
+        const approved = (part.input as { cents: number }).cents === 50;
+        await chat.addToolApprovalResponse({ id: part.approval?.id ?? '', approved });
+      }
+    const send = async () => (await post('', { id: 'c', messages: chat.messages })).text();
+    const first = await send();
+    assert.match(first, /refunded 50[\s\S]*Paid\./);
+    assert.equal(await send(), first);
+    assert.deepEqual([refunds, (await runs()).length], [[50], 2]);
+  });
+
   test('a reload during a run that continues a message shows the whole message', async (t) => {
     cites(t, 'compatible-20-ui-replay');
     let release = () => {};

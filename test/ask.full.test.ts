@@ -23,7 +23,7 @@ import { type Body, whole } from './support/story.ts';
  * are killed at every wait point of the request that asks and of the request that answers, alone and as one of three nodes,
  * and so are the processes in which they run the tool.
  * Then questions are approved, declined, ignored, answered by others, a hundred times and after 30 days. An approved call
- * is made once, and no other. Every adapter sends every prompt to a provider that refuses what the real one refuses.
+ * is made once, with exactly the approved arguments, and no other. An answer can allow a tool for its chat, and for no other. Every adapter sends every prompt to a provider that refuses what the real one refuses.
  */
 
 const AGENCY = 'asking';
@@ -59,6 +59,9 @@ const KILLS: readonly Kill[] = [
 /** After these kills it cannot be known whether the call took effect. */
 const isOpenAt = ({ phase, at, time }: Kill) =>
   phase === 'answer' && ((at === 'step.after-commit' && time === 1) || (at === 'step.before-commit' && time === 2));
+
+/** Half of the kills meet an approval with other arguments. */
+const isChangedAt = ({ phase }: Kill) => phase === 'answer';
 
 /** Plays all agents. A message names what to do and how the calls begin's ids: `pay two c7`. */
 function play({ model, gate }: Rig): void {
@@ -124,6 +127,15 @@ async function askFor(apis: () => readonly ApiClient[], chatId: string, message 
 
 const approve = ({ pending }: OpenRun) => pending.map(({ question_id: questionId }) => ({ questionId, approve: true }));
 
+/** The same with other arguments. */
+const change = (asked: OpenRun, { gate }: Rig) =>
+  approve(asked).map((one) => ({ ...one, arguments: { port: gate.port, note: 'changed' } }));
+const changedOutput = ({ gate }: Rig) =>
+  `A person changed the arguments to {"port":${gate.port},"note":"changed"}.\n${PAID}`;
+/** The arguments that differ between calls. */
+const notes = ({ gate }: Rig, callId: string) =>
+  gate.calls.filter((call) => call.callId === callId).map(({ note = null }) => note);
+
 /** How often a call was made. */
 const made = ({ gate }: Rig, callId: string) => gate.calls.filter((call) => call.callId === callId).length;
 
@@ -145,7 +157,8 @@ async function killOne(rig: Rig, kill: Kill, name: string): Promise<void> {
   if (kill.phase === 'ask') await die(getBody(name, asking));
   const asked = await askFor(apis, name);
   expectEqual('calls before the answer', made(rig, `${name}-a`), 0);
-  const answers = getBody(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
+  const approval = isChangedAt(kill) ? change(asked, rig) : approve(asked);
+  const answers = getBody(name, { message: '', answers: approval, usageRequestId: `${name}-answer` });
   if (kill.phase === 'answer') await die(answers);
   const end = await send(apis, answers);
   expectEqual('end of the answering run', [end.status, end.pending], ['completed', []]);
@@ -161,9 +174,16 @@ async function checkCall(rig: Rig, { chatId, runId }: OpenRun, kill: Kill): Prom
   if (isOpenAt(kill)) {
     expectEqual('text about a call that was open', UNKNOWN.test(output), true);
     expectEqual('calls that were open, at most 1', Math.max(count, 1), 1);
-  } else expectEqual('executions of an approved call, and its output', [count, output], [1, PAID]);
+  } else checkMade(rig, callId, isChangedAt(kill));
   const keys = rig.gate.calls.filter((call) => call.callId === callId).map(({ idempotencyKey }) => idempotencyKey);
   for (const key of keys) expectEqual('idempotency key', key, `${runId}/${callId}`);
+}
+
+/** A call was made once, with the approved arguments. */
+function checkMade(rig: Rig, callId: string, isChanged: boolean): void {
+  const found = [made(rig, callId), ...notes(rig, callId), outputForModel(rig, callId) ?? ''];
+  const expected = isChanged ? [1, 'changed', changedOutput(rig)] : [1, null, PAID];
+  expectEqual('executions of an approved call, its arguments and its output', found, expected);
 }
 
 /** Until these points of the answering run its call may not have ended. */
@@ -187,7 +207,8 @@ async function killProcessAt(rig: Rig, kill: Kill, name: string, sums: Sums): Pr
   if (kill.phase === 'ask') await untilKilled();
   else await add(doomed);
   expectEqual('calls before the answer', made(rig, `${name}-a`), 0);
-  const answers = getBody(name, { message: '', answers: approve(asked), usageRequestId: `${name}-answer` });
+  const approval = isChangedAt(kill) ? change(asked, rig) : approve(asked);
+  const answers = getBody(name, { message: '', answers: approval, usageRequestId: `${name}-answer` });
   const end = await send(apis, answers);
   expectEqual('end of the answering run', [end.status, end.pending], ['completed', []]);
   await untilKilled();
@@ -195,7 +216,7 @@ async function killProcessAt(rig: Rig, kill: Kill, name: string, sums: Sums): Pr
   const count = made(rig, `${name}-a`);
   const isUnknown = mayBeOpenAt(kill) && UNKNOWN.test(output);
   if (isUnknown) expectEqual('calls that were open, at most 1', Math.max(count, 1), 1);
-  else expectEqual('executions of an approved call, and its output', [count, output], [1, PAID]);
+  else checkMade(rig, `${name}-a`, isChangedAt(kill));
   addTo(sums, { process_kills: 1, unknown_calls: Number(isUnknown) });
 }
 
@@ -330,6 +351,19 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
   await refused(reply('approve', { answers: approve(approved), usageRequestId: 'again' }), 'question_not_pending');
   expectEqual('executions after a second answer', executions('approve-a'), [1]);
 
+  const changed = await askFor(apis, 'change');
+  const wrong = approve(changed).map((one) => ({ ...one, arguments: { port: 'none' } }));
+  await refused(reply('change', { answers: wrong, usageRequestId: 'wrong-change' }), 'invalid_request');
+  await settle(changed, { answers: change(changed, rig) });
+  expectEqual('arguments of a changed call', notes(rig, 'change-a'), ['changed']);
+  expectEqual('output of a changed call', outputForModel(rig, 'change-a'), changedOutput(rig));
+
+  const trusted = await askFor(apis, 'trust');
+  await settle(trusted, { answers: approve(trusted).map((one) => ({ ...one, remember: 'chat' })) });
+  const further = await send(apis, getBody('trust', { message: 'pay further', usageRequestId: 'further' }));
+  const found = [further.pending, ...executions('trust-a', 'further-a')];
+  expectEqual('questions and executions in a chat that allows the tool', found, [[], 1, 1]);
+
   const declined = await askFor(apis, 'decline');
   const no = declined.pending.map(({ question_id: questionId }) => ({ questionId, approve: false, reason: 'No.' }));
   await settle(declined, { answers: no });
@@ -351,9 +385,9 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
   const far = await askFor(apis, 'far', 'pay far far');
   await settle(far, { answers: approve(far) });
   expectEqual('executions inside a nested delegation', executions('far-a'), [1]);
-  const found = await askFor(apis, 'find', 'find find');
-  await settle(found, {
-    answers: found.pending.map(({ question_id: questionId }) => ({ questionId, output: { lat: 1 } })),
+  const position = await askFor(apis, 'find', 'find find');
+  await settle(position, {
+    answers: position.pending.map(({ question_id: questionId }) => ({ questionId, output: { lat: 1 } })),
   });
   expectEqual('output of the caller', outputForModel(rig, 'find-a'), '{"lat":1}');
 
@@ -375,14 +409,19 @@ async function decisions(rig: Rig, sums: Sums, many: number): Promise<void> {
 
 async function afterMonths(rig: Rig): Promise<void> {
   const apis = () => rig.servers.slice(-1).map(({ api }) => api);
-  const asked = await askFor(apis, 'later');
+  const later = await askFor(apis, 'later');
   await rig.server().kill();
   await rig.add({ aheadMs: DAYS_30 });
   const end = await send(
     apis,
-    getBody('later', { message: '', answers: approve(asked), usageRequestId: 'later-answer' }),
+    getBody('later', { message: '', answers: approve(later), usageRequestId: 'later-answer' }),
   );
   expectEqual('answer after 30 days', [end.status, made(rig, 'later-a')], ['completed', 1]);
+  const allowed = await send(apis, getBody('trust', { message: 'pay months', usageRequestId: 'months' }));
+  expectEqual('call of a tool that was allowed 30 days ago', [allowed.pending, made(rig, 'months-a')], [[], 1]);
+  await (apis()[0] as ApiClient).patch(`${rig.path}/chats/trust`, { approvals: [] });
+  const asked = await send(apis, getBody('trust', { message: 'pay asked', usageRequestId: 'asks-again' }));
+  expectEqual('questions after the approval was removed', [asked.pending.length, made(rig, 'asked-a')], [1, 0]);
 }
 
 type LabelledKill = readonly [label: string, kill: Kill];

@@ -56,6 +56,7 @@ function toRequest(operation: Operation, integrationId: string): readonly [strin
     createOwner: { email: 'third@example.com' },
     createPerson: { email: 'fourth@example.com', role: 'viewer' },
     createWebhook: { url: null },
+    runEval: { request: { message: 'Hi' } },
     answerQuestions: { answers: [{ questionId: 'qst_1', approve: true }] },
     replayWebhook: { from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' },
     createSchedule: { name: 'a', cron: '0 0 1 1 *', request: { message: 'a' } },
@@ -257,7 +258,7 @@ function tests(store: StoreName): void {
       'spec-4-authorization',
       'spec-5-scope',
     );
-    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/agency.schema.json', '/docs'];
+    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/agency.schema.json', '/evals.schema.json', '/docs'];
     const nobody = api.as(null);
     for (const path of open) assert.equal((await nobody.get(path)).status, 200, path);
     const others = all.filter((operation) => !open.includes(operation.path));

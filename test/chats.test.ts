@@ -231,6 +231,7 @@ function tests(store: StoreName): void {
       titlePreview: null,
       forkedFrom: null,
       replacedBy: null,
+      approvals: [],
       transient: false,
       metadata: null,
     });

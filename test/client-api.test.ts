@@ -103,6 +103,7 @@ test('has a method for every operation that needs a key', async () => {
   });
   const again = await all.rerun({ runId }).result();
   assert.equal((await all.runs.compare({ runId, with: again.runId })).text.right, again.text);
+  assert.equal((await all.evaluate({ request: { message: 'Hi' } }).result()).status, 'completed');
   await all.people.delete({ personId });
   assert.equal((await all.overview.get()).measures.runs, 1, 'without the rerun');
   assert.equal((await all.agencies.definition({ agency: 'demo' })).agents[0]?.name, 'Concierge');

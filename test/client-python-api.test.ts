@@ -98,6 +98,7 @@ assert (await all.usage.latency(model="scripted/model"))["items"][0]["runs"] == 
 assert (await all.overview.get(integration=name))["measures"]["runs"] == 1
 again = await all.rerun(run_id, after_step=0)
 assert (await all.runs.compare(run_id, with_=(await again.result()).run_id))["text"]["right"] == "Hello"
+assert (await (await all.evaluate({"message": "Hi"})).result()).text == "Hello"
 assert (await all.agencies.definition("demo"))["agents"][0]["name"] == "Concierge"
 await all.people.delete(person)
 assert b"usageRequestId" in await (await all.usage.csv()).read()

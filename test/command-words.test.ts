@@ -16,6 +16,7 @@ import { root } from './support/cli-process.ts';
 const OTHER_CALLS: Readonly<Record<string, string>> = {
   run: 'POST /get_completion_v2',
   rerun: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/rerun',
+  evaluate: 'POST /v2/integrations/:apiIntegrationId/evals/run',
   attach: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/events',
   upload: 'POST /create_agency_upload',
 };

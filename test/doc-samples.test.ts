@@ -64,6 +64,9 @@ test('the guides about requests, chats and streams work as pasted', async (t) =>
   assert.match(rerun, /You said: Plan a longer trip\.[\s\S]*\nevent: end\n/);
   assert.match(compared, /"change":"equal"/);
 
+  const [evaluated = ''] = await pastePage(t, 'docs/evals.md', server);
+  assert.match(evaluated, /The tool was called\. It returned: Monday, 12:00[\s\S]*\nevent: end\n/);
+
   const [endpoint = ''] = await pastePage(t, 'docs/webhooks.md', server);
   assert.match(endpoint, /"events":\["run.completed","run.failed"\],.*"secret":"whsec_/);
 

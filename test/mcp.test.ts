@@ -125,6 +125,39 @@ test('`approval` of an agent counts also if another server takes the name of the
   assert.deepEqual(pending.map(({ tool }: { readonly tool: string }) => tool).toSorted(), names.toSorted());
 });
 
+test('an MCP tool is called with changed arguments if the agent allows it and they fit its schema', async (t) => {
+  cites(t, 'agents-33-mcp');
+  const lists = '    approval: [every_echo, every_get-env]\n    editable: [every_echo]\n    remember: [every_echo]\n';
+  await using rig = await McpRig.start(mcpAgency({ every: everything }, lists));
+  const held = await rig.hold();
+  await held.call.toolCall('call_1', 'every_echo', '{"message":"written"}');
+  await held.call.toolCall('call_2', 'every_get-env', '{}');
+  await held.call.end();
+  await held.reader.whole();
+  const { chatId, pending } = messagesFrame(held.reader);
+  type PendingCall = { readonly tool: string; readonly question_id: string; readonly editable?: true };
+  const [echo, about] = ['every_echo', 'every_get-env'].map((name) =>
+    pending.find(({ tool }: PendingCall) => tool === name),
+  );
+  assert.deepEqual([echo.editable, echo.rememberable, about.editable], [true, true, undefined]);
+  const answer = (given: unknown, more: object = {}) => {
+    const answers = [{ questionId: echo.question_id, approve: true, arguments: { message: given }, ...more }];
+    return rig.rig.api.complete({ apiIntegrationId: 'own', chatId, message: '', answers });
+  };
+  const { status, body } = await refusal(await answer(7));
+  assert.equal(status, 400);
+  assert.match(body.error, /^`answers\[0\].arguments` is not what the tool `every_echo` accepts/);
+  const reader = await answer('changed', { remember: 'chat' });
+  const call = await rig.rig.controller.nextCall();
+  const outputs = call.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+  assert.deepEqual(outputs[0], 'A person changed the arguments to {"message":"changed"}.\nEcho: changed');
+  await call.toolCall('call_3', 'every_echo', '{"message":"third"}');
+  await call.end();
+  await (await rig.rig.controller.nextCall()).end();
+  await reader.whole();
+  assert.deepEqual(messagesFrame(reader).pending, []);
+});
+
 test('a tool of a request cannot have the name of an MCP tool', async () => {
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   await rig.rig.api.patch('/v2/integrations/own', { clientTools: true });

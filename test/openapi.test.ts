@@ -75,7 +75,15 @@ test('the public description is OpenAPI 3.0.3 with bearer security for all', asy
   });
   assert.deepEqual(described.security, [{ [name ?? '']: [] }]);
   for (const [path, operation] of describedOperations()) {
-    const open = ['/', '/healthz', '/readyz', '/openapi.json', '/docs', '/agency.schema.json'].includes(path);
+    const open = [
+      '/',
+      '/healthz',
+      '/readyz',
+      '/openapi.json',
+      '/docs',
+      '/agency.schema.json',
+      '/evals.schema.json',
+    ].includes(path);
     assert.deepEqual(operation.security, open ? [] : undefined, path);
   }
 });
@@ -99,7 +107,7 @@ test('it describes every operation that there is, and no other', (t) => {
   // Paths are REST under /v2, with the resources of an integration below it.
   const around = Object.keys(described.paths).filter(
     (path) =>
-      !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json|agency\.schema\.json)?$/.test(
+      !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json|(agency|evals)\.schema\.json)?$/.test(
         path,
       ),
   );

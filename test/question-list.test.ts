@@ -90,6 +90,8 @@ function tests(store: StoreName): void {
       state: 'open',
       decision: null,
       reason: null,
+      changedArguments: null,
+      remember: null,
       answeredBy: null,
     });
     const ids = items.map(({ questionId }: { questionId: string }) => questionId);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { STORES, type StoreName } from '@runwire/test-kit';
+import { hookStore, STORES, type StoreName } from '@runwire/test-kit';
 import { newIntegrationId } from '../packages/server/src/domain/ids.ts';
 import { wordScope } from '../packages/server/src/domain/search/words.ts';
 import { cites } from '../requirements/cite.ts';
@@ -11,6 +11,10 @@ import { ScriptedServer } from './support/scripted-server.ts';
 
 /** More than a page reads. */
 const RUNS = 21_000;
+/** Turns with so many words that one statement must not compare them all. */
+const LONG_TURNS = 12;
+/** Bytes that one statement compares, if each word is compared with all of them. */
+const COMPARED_BYTES = 8 * 1024 * 1024;
 /** How often the loop of the index looks: soon, or never during a test. */
 const LOOPS = { 'in the index': 200, 'outside the index': 3_600_000 } as const;
 
@@ -21,7 +25,36 @@ for (const store of STORES) {
 }
 
 function tests(store: StoreName, searchMs: number): void {
-  const rig = ScriptedServer.shared({ store, limits: { searchMs } });
+  /** For each statement that compares words: the bytes that it compared with each word, by row. */
+  const compared: number[][] = [];
+  /** For each statement that adds to the index: the length of each turn's words. */
+  const added: number[][] = [];
+  /** The length of each record that the loop read. */
+  const records: number[] = [];
+  let beforeDelete = async () => {};
+  const wrapStore = hookStore({
+    read: async (_, query) => {
+      const rows = (await query()) as { matches?: unknown; w0?: unknown; bytes: unknown }[];
+      if (rows.some((row) => 'matches' in row || 'w0' in row)) compared.push(rows.map(({ bytes }) => Number(bytes)));
+      return rows as never;
+    },
+    readInside: async (statement, query) => {
+      const rows = await query();
+      if (statement === 'turn records') records.push(...rows.map((row) => (row as { json: string }).json.length));
+      return rows;
+    },
+    write: async (statement, write, params) => {
+      if (statement === 'insert docs')
+        added.push(
+          Object.values<{ words: string }>(JSON.parse((params as { docs: string }).docs)).map(
+            ({ words }) => words.length,
+          ),
+        );
+      if (statement === 'delete messages') await beforeDelete();
+      return write();
+    },
+  });
+  const rig = ScriptedServer.shared({ store, wrapStore, limits: { searchMs } });
 
   const ask = (text: string) => askStore(rig.server.dataDir, text);
   /** Waits until the loop has nothing to do, if it looks. */
@@ -196,5 +229,112 @@ function tests(store: StoreName, searchMs: number): void {
     assert.deepEqual([first.items, typeof first.nextCursor], [[], 'string']);
     const { items, nextCursor } = (await rig.api.get(`${path}&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
     assert.deepEqual([items.length, items[0]?.runId, nextCursor], [1, found, null]);
+  });
+
+  test('a statement compares a bounded number of words', async (t) => {
+    cites(t, 'contract-26-search-pages');
+    const here = await place();
+    const first = await here.run('The first turn.', 'Yes.', { chatId: 'c1' });
+    await settle();
+    const characters = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+    // The last one is only in the oldest and in the last turn of the chat.
+    const [q, rare] = [characters.slice(0, 99).join(''), characters.join('')];
+    const scope = wordScope(newIntegrationId(here.integration));
+    // The words first, so that the loop adds none.
+    const longTurns = Array.from({ length: LONG_TURNS }, (_, i) => `${first}_${101 + i}`);
+    for (const [i, run] of longTurns.entries()) {
+      const own = i === 0 || i === LONG_TURNS - 1 ? rare : q;
+      const words = [...Array.from({ length: 4000 }, (_, n) => `filler${n}`), ...own].map((word) => scope + word);
+      const stored =
+        store === 'postgres'
+          ? `array_to_tsvector(string_to_array('${words.join(' ')}', ' '))`
+          : `' ${words.join(' ')} '`;
+      await ask(`insert into search_docs (run_id, chat_key, words)
+        select '${run}', chat_key, ${stored} from runs where run_id = '${first}'`);
+    }
+    const copy = async (table: string, changed: Record<string, string>) => {
+      const [row = {}] = await ask(`select * from ${table} where run_id = '${first}'`);
+      const columns = Object.keys(row);
+      await ask(`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${LONG_TURNS})
+        insert into ${table} (${columns}) select ${columns.map((name) => changed[name] ?? name)}
+        from ${table}, numbers where run_id = '${first}' ${table === 'messages' ? "and role = 'user'" : ''}`);
+    };
+    await copy('runs', { run_id: `run_id || '_' || (100 + i)`, created_at: 'created_at + i' });
+    await copy('messages', {
+      message_id: `message_id || '_' || i`,
+      run_id: `run_id || '_' || (100 + i)`,
+      position: '2 * i + 1',
+    });
+    await ask(`update chats set num_messages = ${2 * LONG_TURNS + 2}
+      where chat_key = (select chat_key from runs where run_id = '${first}')`);
+    const [row] = await ask(`select max(${store === 'postgres' ? 'pg_column_size' : 'octet_length'}(words)) as bytes
+      from search_docs where run_id like '${first}%'`);
+    const longest = Number(row?.bytes);
+    const cases: [list: 'runs' | 'chats', q: string, found: string[]][] = [
+      ['runs', q, longTurns.toReversed()],
+      ['runs', rare, [`${first}_${100 + LONG_TURNS}`, `${first}_101`]],
+      ['chats', rare, ['c1']],
+    ];
+    for (const [list, sought, found] of cases) {
+      compared.length = 0;
+      assert.deepEqual(await here.find(list, sought), found);
+      assert.ok(compared.length > 1, `${compared.length} statements`);
+      const sums = compared.map((rows) => rows.reduce((sum, bytes) => sum + bytes, 0));
+      // The row that crosses the bound is the last one.
+      const most = COMPARED_BYTES / sought.length + longest;
+      assert.ok(Math.max(...sums) <= most, `${sums} for ${most}`);
+      if (list === 'chats') assert.ok(sums.reduce((sum, bytes) => sum + bytes, 0) > (LONG_TURNS - 1) * longest * 0.9);
+    }
+  });
+
+  if (searchMs > 1000) return;
+
+  test('a statement adds one long turn, and reads no outputs of imported calls', async () => {
+    const here = await place();
+    const long = Array.from({ length: 3000 }, (_, i) => `w${i}`).join(' ');
+    const turn = (content: string) => [
+      { role: 'user', content },
+      { role: 'assistant', calls: [{ callId: 'call_1', tool: 'lookup', arguments: {} }] },
+      { role: 'tool', callId: 'call_1', output: 'x'.repeat(50_000) },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const history = [long, 'short', long, 'short', 'short', long].flatMap(turn);
+    added.length = 0;
+    records.length = 0;
+    assert.equal((await rig.api.post(`${here.path}/chats`, { chatId: 'c1', history })).status, 201);
+    await settle();
+    const longOnes = added.map((lengths) => lengths.filter((length) => length > 1000).length);
+    assert.deepEqual(longOnes, [1, 1, 1], JSON.stringify(added));
+    assert.equal(added.flat().length, 6);
+    assert.deepEqual(records, [], 'no record is read for the name of a tool');
+    assert.deepEqual(await here.find('chats', 'w2999 lookup'), ['c1']);
+  });
+
+  if (store === 'postgres') return;
+
+  test('words of a chat and its fork leave the index before both are deleted', async () => {
+    const here = await place();
+    const history = Array.from({ length: 8 }, (_, turn) => [
+      { role: 'user', content: Array.from({ length: 200 }, (_, i) => `w${turn}x${i}`).join(' ') },
+      { role: 'assistant', content: 'Yes.' },
+    ]).flat();
+    assert.equal((await rig.api.post(`${here.path}/chats`, { chatId: 'c1', history })).status, 201);
+    assert.equal((await rig.api.post(`${here.path}/chats/c1/fork`, { chatId: 'f1' })).status, 201);
+    // Requests to compatible APIs make such forks.
+    await ask("update chats set transient = 1 where chat_id = 'f1'");
+    await settle();
+    const scope = wordScope(newIntegrationId(here.integration));
+    const bytes = async () => {
+      const [row] = await ask(`select sum(octet_length(words)) as n from search_docs where words like ' ${scope}%'`);
+      return Number(row?.n);
+    };
+    assert.ok((await bytes()) > 16_000);
+    const left: number[] = [];
+    beforeDelete = async () => void left.push(await bytes());
+    assert.equal((await rig.api.delete(`${here.path}/chats/c1`)).status, 204);
+    beforeDelete = async () => {};
+    assert.equal(left.length, 2, 'the chat and its fork');
+    assert.ok(Math.max(...left) <= 6000, `${left}`);
+    assert.equal(await bytes(), 0);
   });
 }

@@ -29,7 +29,7 @@ const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
   createSchedule listSchedules getSchedule updateSchedule deleteSchedule runSchedule listScheduleTicks
-  createChat updateChat deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt rerunRun compareRuns listUsage summariseUsage summariseLatency deleteFile
+  createChat updateChat deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt rerunRun compareRuns runEval listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createPerson listPeople getPerson updatePerson deletePerson listAudit

@@ -30,6 +30,8 @@ export const refund = defineTool({
     required: ['order', 'cents'],
   },
   needsApproval: true,
+  editable: true,
+  remember: true,
   execute: (input) => ({ ...(input as object), refunded: true }),
 });
 `;

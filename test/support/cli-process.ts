@@ -88,7 +88,7 @@ export interface RunningCommand {
 
 /** Starts a `runwire …` that asks a server; it needs no store of its own. */
 export function startRunwire(args: readonly string[], options: CliOptions = {}): RunningCommand {
-  const child = start(process.execPath, [...command, ...args], options);
+  const child = start(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], options);
   return { child, result: toResult(child) };
 }
 

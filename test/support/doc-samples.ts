@@ -50,6 +50,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/commands.md': { yaml: 1, markdown: 1 },
   'docs/console.md': { nginx: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },
+  'docs/evals.md': { sh: 1, yaml: 2 },
   'docs/errors.md': { json: 1 },
   'docs/files.md': { sh: 4, js: 1, html: 1, json: 1 },
   'docs/first-agency.md': { sh: 7, yaml: 2, ts: 1 },

@@ -1,5 +1,7 @@
 import type { ApiClient, Rig } from '@runwire/test-kit';
 import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
+import { newIntegrationId } from '../../packages/server/src/domain/ids.ts';
+import { wordScope } from '../../packages/server/src/domain/search/words.ts';
 import { numbered, RowCopies } from './row-copies.ts';
 import { upload } from './uploads.ts';
 
@@ -25,6 +27,8 @@ export interface LoopSizes {
 export const INTEGRATION = 'large';
 export const HOME = `/v2/integrations/${INTEGRATION}`;
 export const FOLDER = '/app/mnt/many';
+/** 100 words, because each of these characters is one. */
+export const SOUGHT = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
 const METADATA = { note: 'x'.repeat(15_000) };
 const RUN_MS = 300_000;
 const DELTA_CHARACTERS = 4000;
@@ -128,6 +132,12 @@ export async function seedLoop(rig: Rig, sizes: LoopSizes): Promise<LoopStage> {
     content_json: `'"${'word '.repeat(800)}"'`,
   });
   rows.change(`update chats set num_messages = ${sizes.messages + 2} where chat_key = ${chatKey('short')}`);
+  // Long turns, in which the words that are searched for are the last ones.
+  const words = [...Array.from({ length: 70 }, (_, i) => `${'x'.repeat(60)}${i}`), ...SOUGHT];
+  const scope = wordScope(newIntegrationId(INTEGRATION));
+  rows.change(`insert or ignore into search_docs (run_id, chat_key, words)
+    select run_id, chat_key, ' ${words.map((word) => scope + word).join(' ')} ' from messages
+    where chat_key = ${chatKey('short')} and role = 'user'`);
   // A run of one step has no row of it.
   rows.change(`insert into steps (run_id, step, attempt, kind, agent, model, status, first_event_id, last_event_id,
     record_json, started_at, completed_at) select run_id, 1, 1, 'model', agent, 'test/model', 'completed', 2, 3,

@@ -1,5 +1,5 @@
 import type { OperationId } from '@runwire/contract/schemas';
-import { FOLDER, HOME, INTEGRATION, type LoopStage } from './loop-stage.ts';
+import { FOLDER, HOME, INTEGRATION, type LoopStage, SOUGHT } from './loop-stage.ts';
 
 /** Requests that are sent concurrently, `times` each. */
 export interface LoopRequest {
@@ -32,6 +32,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   getMetrics: () => [{ path: '/metrics' }],
   getOpenApi: () => [{ path: '/openapi.json', times: 3 }],
   getAgencySchema: () => [{ path: '/agency.schema.json' }],
+  getEvalSchema: () => [{ path: '/evals.schema.json' }],
   getDocs: () => [{ path: '/docs', times: 3 }],
   getOverview: () => [
     { path: '/v2/overview', times: 10 },
@@ -88,16 +89,25 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   forkChat: () => post(`${HOME}/chats/short/fork`, {}),
   getChat: () => [{ path: `${HOME}/chats/short` }],
   updateChat: () => [{ method: 'PATCH', path: `${HOME}/chats/short`, body: { title: 'Another title' } }],
-  listChats: () => [...list(`${HOME}/chats`), ...list(`${HOME}/chats?waiting=true`)],
+  listChats: () => [
+    ...list(`${HOME}/chats`),
+    ...list(`${HOME}/chats?waiting=true`),
+    { path: `${HOME}/chats?q=${SOUGHT}`, times: 2 },
+  ],
   listQuestions: () => list('/v2/questions?state=all'),
   answerQuestions: () => post(`${HOME}/chats/short/answers`, { answers: [{ questionId: 'q', approve: true }] }, 400),
   listChatMessages: () => list(`${HOME}/chats/short/messages`),
   getChatStatus: () => [{ path: `${HOME}/chat_status?chatId=short` }],
   getRun: ({ runId }) => [{ path: `${HOME}/runs/${runId}`, times: 10 }],
-  listRuns: () => [...list(`${HOME}/runs`), ...list(`${HOME}/runs?agent=Clerk&status=completed`)],
+  listRuns: () => [
+    ...list(`${HOME}/runs`),
+    ...list(`${HOME}/runs?agent=Clerk&status=completed`),
+    { path: `${HOME}/runs?q=${SOUGHT}`, times: 2 },
+  ],
   listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
   getStepPrompt: ({ runId }) => [{ path: `${HOME}/runs/${runId}/steps/1/prompt`, times: 5 }],
   rerunRun: ({ runId }) => post(`${HOME}/runs/${runId}/rerun`, {}, 200),
+  runEval: () => post(`${HOME}/evals/run`, { request: { message: 'Hello' } }, 200),
   compareRuns: ({ runId }) => [{ path: `${HOME}/runs/${runId}/compare?with=${runId}`, times: 5 }],
   getRunEvents: ({ runId, sizes }) => [{ path: `${HOME}/runs/${runId}/events`, times: sizes.readers }],
   cancelRun: ({ runId }) => [{ method: 'POST', path: `${HOME}/runs/${runId}/cancel`, body: {} }],

@@ -17,8 +17,9 @@ interface Stage {
 /** All items of a list, page by page. */
 export async function listAll(api: ApiClient, path: string): Promise<Body[]> {
   const items: Body[] = [];
+  const first = `${path}${path.includes('?') ? '&' : '?'}limit=100`;
   for (let more = ''; ; ) {
-    const { status, body } = await api.get(`${path}?limit=100${more}`);
+    const { status, body } = await api.get(`${first}${more}`);
     expectEqual(`status of ${path}`, status, 200);
     items.push(...body.items);
     if (body.nextCursor === null) return items;
@@ -108,8 +109,8 @@ export interface Story {
 }
 
 /** Calls without a result are steps too, and a later attempt makes them again. */
-const isFinished = ({ kind, status, error }: Body) =>
-  status === 'completed' || (status === 'failed' && (kind === 'tool' || error.code === 'output_invalid'));
+export const isFinished = ({ kind, status, error }: Body) =>
+  status === 'completed' || (status === 'failed' && (kind === 'tool' || error?.code === 'output_invalid'));
 
 /** Run, usage record, messages, steps, stream and what the reader saw agree. */
 export async function checkStory(rig: Stage, story: Story) {

@@ -55,6 +55,10 @@ export interface AgentTool {
   readonly execute?: ((input: never, call: never) => unknown) | undefined;
   /** True, or a function that returns true, if a person must approve a call before it is made. */
   readonly needsApproval?: boolean | ((input: never, call: never) => boolean | PromiseLike<boolean>) | undefined;
+  /** True if the person who approves a call may change its arguments. */
+  readonly editable?: boolean | undefined;
+  /** True if the person who approves a call may allow all further calls of the tool in the chat. */
+  readonly remember?: boolean | undefined;
   /**
    * True if a call may be repeated, with the same `idempotencyKey`, if its process or its server died and its outcome is
    * unknown. Otherwise the model receives the answer that the outcome is unknown.
@@ -79,6 +83,10 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly execute?: (input: InputOf<Schema>, call: ToolCall) => unknown;
   /** True if a person must approve a call before it is made. If a function throws, its call needs approval. */
   readonly needsApproval?: boolean | ((input: InputOf<Schema>, call: ApprovalCall) => boolean | PromiseLike<boolean>);
+  /** True if the person who approves a call may change its arguments. */
+  readonly editable?: boolean;
+  /** True if the person who approves a call may allow all further calls of the tool in the chat. */
+  readonly remember?: boolean;
   /** True if a call that was in progress when its process or its server died may be repeated. See `AgentTool`. */
   readonly repeatable?: boolean;
   /** How long a call may take. If absent, 300. See `AgentTool`. */
@@ -174,6 +182,10 @@ export interface AgentDefinition {
   readonly mcp?: readonly string[];
   /** The tool names, also built-in ones, whose calls a person must approve. */
   readonly approval?: readonly string[];
+  /** The tool names whose arguments an approval may change, besides tools with `editable`. */
+  readonly editable?: readonly string[];
+  /** The tool names that an approval may allow for the chat, besides tools with `remember`. */
+  readonly remember?: readonly string[];
   /** The schema of the agent's answer. */
   readonly output?: InputSchema | TextFile;
   /** Messages that a user may begin with, at most 10. */

@@ -7,6 +7,7 @@ import { addChatCommand } from './commands/chat.ts';
 import { addChatsCommands } from './commands/chats.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addEvalCommands } from './commands/evals.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstallationCommands } from './commands/installation.ts';
@@ -50,6 +51,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addStepsCommand(program, context);
   addPromptCommand(program, context);
   addRerunCommands(program, context);
+  addEvalCommands(program, context);
   addScheduleCommands(program, context);
   program.commandsGroup('Chats:');
   addChatsCommands(program, context);

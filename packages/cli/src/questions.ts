@@ -2,12 +2,15 @@ import type { Interface } from 'node:readline/promises';
 import type { Answer, Question } from '@runwire/client';
 import { type CliCommand, repeated } from './command.ts';
 import { UsageError } from './exit-codes.ts';
+import { note } from './output.ts';
 import { jsonOrText } from './request-options.ts';
 import { callText } from './run-display.ts';
 
 /** The options that answer questions. A question is named by its id or its tool. */
 export interface AnswerOptions {
   readonly approve?: readonly string[];
+  readonly arguments?: readonly string[];
+  readonly remember?: readonly string[];
   readonly decline?: readonly string[];
   readonly reason?: string;
   readonly output?: readonly string[];
@@ -18,6 +21,8 @@ export interface AnswerOptions {
 export function addAnswerOptions(command: CliCommand): CliCommand {
   return command
     .option('--approve <QUESTION>', 'approve a call; may be repeated', repeated)
+    .option('--arguments <QUESTION=JSON>', 'approve a call with other arguments; may be repeated', repeated)
+    .option('--remember <QUESTION>', 'approve a call, and allow the tool in this chat; may be repeated', repeated)
     .option('--decline <QUESTION>', 'decline a call; may be repeated', repeated)
     .option('--reason <TEXT>', 'why, for the tool or the agent')
     .option('--output <QUESTION=VALUE>', 'the output of a tool, JSON or text; may be repeated', repeated)
@@ -59,15 +64,50 @@ async function askOne(lines: Interface, question: Question, signal: AbortSignal)
     const value = await lines.question(`Output of ${callText(question)}, as JSON or text: `, { signal });
     return { questionId, output: jsonOrText(value) as NonNullable<Answer['output']> };
   }
-  const prompt = `Approve ${callText(question)}? [y/N, or a reason to decline] `;
+  const { editable = false, rememberable = false } = question;
+  const more = `${editable ? ', e to change the arguments' : ''}${rememberable ? ', a to allow it in this chat' : ''}`;
+  const prompt = `Approve ${callText(question)}? [y/N${more}, or a reason to decline] `;
   const text = (await lines.question(prompt, { signal })).trim();
   if (/^y(es)?$/i.test(text)) return { questionId, approve: true };
+  if (rememberable && /^a$/i.test(text)) return { questionId, approve: true, remember: 'chat' };
+  if (editable && /^e$/i.test(text)) {
+    return { questionId, approve: true, arguments: await askArguments(lines, question, signal) };
+  }
   return { questionId, approve: false, ...(/^(no?)?$/i.test(text) ? {} : { reason: text }) };
 }
 
+/** The line begins with the arguments of the call. */
+async function askArguments(lines: Interface, question: Question, signal: AbortSignal) {
+  for (let text = JSON.stringify(question.arguments); ; ) {
+    const typed = lines.question('Arguments: ', { signal });
+    lines.write(text);
+    text = await typed;
+    const changed = parseArguments(text);
+    if (changed !== null) return changed;
+    note('Write the arguments as a JSON object.');
+  }
+}
+
+function parseArguments(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** True if an option answers a question. */
-export const hasAnswers = ({ approve, decline, output, failed }: AnswerOptions): boolean =>
-  [approve, decline, output, failed].some((values) => values !== undefined);
+export const hasAnswers = ({
+  approve,
+  arguments: changed,
+  remember,
+  decline,
+  output,
+  failed,
+}: AnswerOptions): boolean =>
+  [approve, changed, remember, decline, output, failed].some((values) => values !== undefined);
 
 /** Answers all questions by options. Throws if a question has no answer or two, or if an option names none. */
 export function answersByOptions(questions: readonly Question[], options: AnswerOptions): Answer[] {
@@ -76,14 +116,8 @@ export function answersByOptions(questions: readonly Question[], options: Answer
     if (found.has(question.questionId)) throw new UsageError(`${describe(question)} has two answers; give it one.`);
     found.set(question.questionId, { questionId: question.questionId, ...answer });
   };
-  const { approve = [], decline = [], output = [], failed = [], reason } = options;
-  for (const name of approve) {
-    const approvals = name === ALL ? questions.filter(({ kind }) => kind === 'approval') : named(questions, name);
-    for (const question of approvals) {
-      if (question.kind === 'tool') throw new UsageError(`${describe(question)} needs an output; use --output.`);
-      add(question, { approve: true, reason });
-    }
-  }
+  const { decline = [], output = [], failed = [], reason } = options;
+  for (const [question, approval] of listApprovals(questions, options)) add(question, { ...approval, reason });
   for (const name of decline) {
     for (const question of name === ALL ? questions : named(questions, name)) {
       const sentence =
@@ -97,8 +131,7 @@ export function answersByOptions(questions: readonly Question[], options: Answer
     ['--failed', failed],
   ] as const) {
     for (const pair of pairs) {
-      const [, name = '', value = ''] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
-      if (name === '') throw new UsageError(`${option} has \`${pair}\`; write QUESTION=VALUE, such as position=Rome.`);
+      const [name, value] = splitPair(option, pair, 'QUESTION=VALUE, such as position=Rome');
       const given = { output: jsonOrText(value) as NonNullable<Answer['output']> };
       for (const question of named(questions, name)) {
         if (question.kind === 'approval') throw new UsageError(`${describe(question)} asks for an approval.`);
@@ -109,6 +142,37 @@ export function answersByOptions(questions: readonly Question[], options: Answer
   const open = questions.filter(({ questionId }) => !found.has(questionId)).map(describe);
   if (open.length === 0) return [...found.values()];
   throw new UsageError(`${open.join(', ')} has no answer; answer every question, or decline with --decline.`);
+}
+
+/** `--approve`, `--arguments` and `--remember` may name one question together. */
+function listApprovals(
+  questions: readonly Question[],
+  options: AnswerOptions,
+): Map<Question, Omit<Answer, 'questionId'>> {
+  const approvals = new Map<Question, Omit<Answer, 'questionId'>>();
+  const add = (name: string, more: Omit<Answer, 'questionId'>) => {
+    for (const question of name === ALL
+      ? questions.filter(({ kind }) => kind === 'approval')
+      : named(questions, name)) {
+      if (question.kind === 'tool') throw new UsageError(`${describe(question)} needs an output; use --output.`);
+      approvals.set(question, { ...approvals.get(question), approve: true, ...more });
+    }
+  };
+  for (const name of options.approve ?? []) add(name, {});
+  for (const name of options.remember ?? []) add(name, { remember: 'chat' });
+  for (const pair of options.arguments ?? []) {
+    const [name, value] = splitPair('--arguments', pair, `QUESTION=JSON, such as refund='{"cents":500}'`);
+    const changed = parseArguments(value);
+    if (changed === null) throw new UsageError(`--arguments has \`${pair}\`; write a JSON object after the \`=\`.`);
+    add(name, { arguments: changed });
+  }
+  return approvals;
+}
+
+function splitPair(option: string, pair: string, form: string): readonly [name: string, value: string] {
+  const [, name = '', value = ''] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
+  if (name === '') throw new UsageError(`${option} has \`${pair}\`; write ${form}.`);
+  return [name, value];
 }
 
 const describe = ({ tool, questionId }: Question) => `The question ${tool} (${questionId})`;

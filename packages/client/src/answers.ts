@@ -18,8 +18,14 @@ export interface RequestTool extends Omit<ClientTool, 'name'> {
 /** By name: a function for a tool that the agency defines without `execute`, or a whole tool. */
 export type RunTools = Readonly<Record<string, ToolFunction | RequestTool>>;
 
-/** True approves the call, false declines it. The tool or the model reads the reason. */
-export type Decision = boolean | { readonly approve: boolean; readonly reason?: string };
+/** What a decision has besides, if the question is `editable` or `rememberable`. */
+type Approval = Pick<Answer, 'arguments' | 'remember'>;
+
+/**
+ * True approves the call, false declines it. The tool or the model reads the reason. With `arguments` the call is made with
+ * these, and with `remember` further calls of the tool in the chat do not ask.
+ */
+export type Decision = boolean | ({ readonly approve: boolean; readonly reason?: string } & Readonly<Approval>);
 
 export interface AnsweringOptions {
   readonly tools?: RunTools;

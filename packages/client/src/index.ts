@@ -36,7 +36,16 @@ export {
 export type { List, Page } from './list.ts';
 export type { Api, Input } from './resources.ts';
 export { type AttachOptions, type ReadOptions, Run, type RunOptions } from './run.ts';
-export type { Admission, Frame, RunAgainRequest, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
+export type {
+  Admission,
+  EvaluateRequest,
+  Frame,
+  RunAgainRequest,
+  RunEvent,
+  RunHandle,
+  RunRequest,
+  RunResult,
+} from './run-types.ts';
 export { Runwire, type RunwireOptions } from './runwire.ts';
 export type { Timing } from './timing.ts';
 export type { CallOptions } from './transport.ts';

@@ -13,8 +13,10 @@ export interface ReadRun {
   readonly place: { -readonly [Key in keyof RunHandle]: RunHandle[Key] };
   /** The request, the same bytes for every send. Null if the run is only attached to. */
   readonly body: string | null;
-  /** The run that the request runs again. Null if it starts another one. */
-  readonly original: string | null;
+  /** The operation of the request. */
+  readonly route: Route;
+  /** The run that the request runs again. Undefined if it starts another one. */
+  readonly original: string | undefined;
   readonly signal: AbortSignal;
   readonly onAdmitted: (admission: Admission) => void;
 }
@@ -58,9 +60,7 @@ export async function* readRun(run: ReadRun): AsyncGenerator<Frame> {
 async function start(run: ReadRun, contact: Contact, body: string): Promise<RunStream | null> {
   const giveUpAt = Date.now() + run.transport.timing.giveUpMs;
   for (let sends = 1; ; sends += 1) {
-    const sent = await contact.send(run.original ? routes.rerunRun : routes.getCompletionV2, openStream, {
-      body,
-    });
+    const sent = await contact.send(run.route, openStream, { body });
     const getHeader = (name: string) => decodeURIComponent(sent?.answer.headers.get(name) ?? '');
     const header = getHeader('x-agent-run-admitted');
     if (sent !== null && header === 'true') {

@@ -1,5 +1,6 @@
 import type {
   ChangedFile,
+  EvalRunRequest,
   GetCompletionV2Request,
   Question,
   RerunRequest,
@@ -12,6 +13,9 @@ export type RunRequest = Omit<GetCompletionV2Request, 'apiIntegrationId'> & { ap
 
 /** A run to run again, and how. `apiIntegrationId` defaults to the `integration` of the client. */
 export type RunAgainRequest = RerunRequest & { runId: string; apiIntegrationId?: string };
+
+/** A run for an eval. `apiIntegrationId` defaults to the `integration` of the client. */
+export type EvaluateRequest = EvalRunRequest & { apiIntegrationId?: string };
 
 /** Names a run, as plain JSON: store it, and attach to the run with it later, also in another process. */
 export interface RunHandle {

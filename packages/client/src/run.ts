@@ -5,7 +5,16 @@ import { DetachedError, QuestionsPendingError, RunCancelledError, RunFailedError
 import { toEvent, toResult } from './events.ts';
 import { readRun } from './recovery.ts';
 import { passOn } from './response.ts';
-import type { Admission, Frame, RunAgainRequest, RunEvent, RunHandle, RunRequest, RunResult } from './run-types.ts';
+import type {
+  Admission,
+  EvaluateRequest,
+  Frame,
+  RunAgainRequest,
+  RunEvent,
+  RunHandle,
+  RunRequest,
+  RunResult,
+} from './run-types.ts';
 import { joinSignals } from './timing.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -26,7 +35,9 @@ interface Entry {
 }
 
 /** The request of the run that is read; null if it was started before. */
-type GivenRequest = RunRequest | RunAgainRequest | null;
+type GivenRequest = RunRequest | RunAgainRequest | EvaluateRequest | null;
+/** An operation that starts a run. */
+export type StartRoute = typeof routes.getCompletionV2 | typeof routes.rerunRun | typeof routes.runEval;
 
 /** A run that is read in the background, and can be read from its start as often as needed. */
 export class Run implements AsyncIterable<RunEvent> {
@@ -49,14 +60,20 @@ export class Run implements AsyncIterable<RunEvent> {
   #wake: () => void = () => {};
   #next: Promise<void>;
 
-  constructor(transport: Transport, place: RunHandle, request: GivenRequest, options: RunOptions) {
+  constructor(
+    transport: Transport,
+    place: RunHandle,
+    request: GivenRequest,
+    options: RunOptions,
+    route: StartRoute = routes.getCompletionV2,
+  ) {
     this.#transport = transport;
     this.#place = { ...place };
     this.#answering = options;
     this.#next = this.#nextWake();
     this.#signal = joinSignals(this.#reading.signal, options.signal);
     this.admitted = new Promise((resolve, reject) => {
-      this.#read(request, resolve).then(
+      this.#read(request, route, resolve).then(
         () => {
           this.#end({});
           // A run that ended before the cursor has no event that admits it.
@@ -128,31 +145,34 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Stops reading. The run continues on the server. Readers that wait get a `DetachedError`. */
   detach(): void {
-    this.#reading.abort(new DetachedError(this.handle, 'detached', 'The reader was detached; the run continues.'));
+    this.#reading.abort(new DetachedError(this.handle, 'detached', 'Detached; the run continues.'));
   }
 
   /** Passes the run on to a reader of your own, with the same ids. A refusal becomes an answer with its status. */
   async toResponse(): Promise<Response> {
     if (this.#answering.tools !== undefined || this.#answering.onApproval !== undefined) {
-      throw new TypeError('With `tools` or `onApproval` it is several runs; pass its events on yourself.');
+      throw new TypeError('It may be several runs; read its events instead.');
     }
     const hasEnded = () => this.#outcome !== null && this.#entries.length === 0;
     return await passOn(this.admitted, hasEnded, () => this.frames());
   }
 
   /** Reads the run, and the runs that continue it with answers. */
-  async #read(request: GivenRequest, onAdmitted: (admission: Admission) => void): Promise<void> {
+  async #read(request: GivenRequest, route: StartRoute, onAdmitted: (admission: Admission) => void): Promise<void> {
     const [transport, place, signal, answering] = [this.#transport, this.#place, this.#signal, this.#answering];
     const apiIntegrationId = await transport.integration(place.apiIntegrationId);
     place.apiIntegrationId = apiIntegrationId;
-    const original = request !== null && 'runId' in request ? request.runId : null;
-    // Questions of a rerun are answered in its chat.
+    const original = (request as Partial<RunAgainRequest> | null)?.runId;
+    // Questions of a rerun and of an eval are answered in its chat.
     const first =
-      request === null || 'runId' in request ? null : withTools({ ...request, apiIntegrationId }, answering.tools);
+      request && route === routes.getCompletionV2
+        ? withTools({ ...(request as RunRequest), apiIntegrationId }, answering.tools)
+        : null;
     // The path names the run and the integration.
     let body = request && JSON.stringify(first ?? { ...request, runId: undefined, apiIntegrationId: undefined });
     for (let turn = 2; ; turn += 1) {
-      for await (const frame of readRun({ transport, place, body, original, signal, onAdmitted })) this.#take(frame);
+      for await (const frame of readRun({ transport, place, route, body, original, signal, onAdmitted }))
+        this.#take(frame);
       if (first === null || this.#result === null || this.#isCancelled) return;
       const answers = await answer(this.#result, answering, signal);
       signal.throwIfAborted();

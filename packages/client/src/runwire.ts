@@ -1,8 +1,9 @@
 import type { SandboxFile } from '@runwire/contract';
+import * as routes from '@runwire/contract/routes';
 import { type ApiKey, Credentials } from './credentials.ts';
 import { type Api, createApi } from './resources.ts';
-import { type AttachOptions, type ReadOptions, Run, type RunOptions } from './run.ts';
-import type { RunAgainRequest, RunHandle, RunRequest } from './run-types.ts';
+import { type AttachOptions, type ReadOptions, Run, type RunOptions, type StartRoute } from './run.ts';
+import type { EvaluateRequest, RunAgainRequest, RunHandle, RunRequest } from './run-types.ts';
 import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { type Fetch, Transport } from './transport.ts';
 import { type UploadOptions, upload } from './upload.ts';
@@ -34,23 +35,28 @@ export class Runwire {
   }
 
   /** Starts a run immediately. It runs once, however often connections break. */
-  run(request: RunRequest, options: RunOptions = {}): Run {
+  run(request: RunRequest, options?: RunOptions): Run {
     return this.#start(request, options);
   }
 
   /** Runs a run again, also from one of its steps on. The rerun is read like any run. */
-  rerun(request: RunAgainRequest, options: ReadOptions = {}): Run {
-    return this.#start(request, options);
+  rerun(request: RunAgainRequest, options?: ReadOptions): Run {
+    return this.#start(request, options, routes.rerunRun);
   }
 
-  #start(request: RunRequest | RunAgainRequest, options: RunOptions): Run {
+  /** Starts a run for an eval: its calls get given outcomes. It is read like any run. */
+  evaluate(request: EvaluateRequest, options?: ReadOptions): Run {
+    return this.#start(request, options, routes.runEval);
+  }
+
+  #start(request: RunRequest | RunAgainRequest | EvaluateRequest, options: RunOptions = {}, route?: StartRoute): Run {
     // The server ignores a blank id, so a run with it could not be found again.
     const usageRequestId = request.usageRequestId?.trim() ? request.usageRequestId : newId();
     const place = {
       ...{ apiIntegrationId: request.apiIntegrationId ?? null, usageRequestId },
       ...{ runId: null, chatId: (request as RunRequest).chatId ?? null, lastEventId: 0 },
     };
-    return new Run(this.#transport, place, { ...request, usageRequestId } as typeof request, options);
+    return new Run(this.#transport, place, { ...request, usageRequestId } as typeof request, options, route);
   }
 
   /** Reads a run that was started before, from its start, during the run or after it. */

@@ -20,6 +20,7 @@ import type {
   StepPrompt,
   RerunRequest,
   RunComparison,
+  EvalRunRequest,
   Chat,
   ChatList,
   ChatStatus,
@@ -297,6 +298,13 @@ export interface RerunRunParameters {
    * Identifier of the run.
    */
   runId: string;
+}
+
+export interface RunEvalParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
 }
 
 export interface CreateAdjustmentParameters {
@@ -1133,6 +1141,10 @@ export interface Operations {
    * Run a run again.
    */
   rerunRun: { input: RerunRunParameters & RerunRequest; answer: unknown };
+  /**
+   * Start a run for an eval.
+   */
+  runEval: { input: RunEvalParameters & EvalRunRequest; answer: unknown };
   /**
    * Correct the usage of a member.
    */

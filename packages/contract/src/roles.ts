@@ -28,6 +28,8 @@ export const operationRoles = {
   // Starts a run.
   rerunRun: 'developer',
   compareRuns: 'viewer',
+  // Starts a run.
+  runEval: 'developer',
 
   listChats: 'viewer',
   getChat: 'viewer',
@@ -113,6 +115,7 @@ export const operationRoles = {
   getOpenApi: null,
   headOpenApi: null,
   getAgencySchema: null,
+  getEvalSchema: null,
   getDocs: null,
   headDocs: null,
 

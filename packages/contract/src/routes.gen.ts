@@ -30,6 +30,8 @@ export const listRuns = 'GET /v2/integrations/:apiIntegrationId/runs';
 
 export const rerunRun = 'POST /v2/integrations/:apiIntegrationId/runs/:runId/rerun';
 
+export const runEval = 'POST /v2/integrations/:apiIntegrationId/evals/run';
+
 export const createAdjustment = 'POST /v2/integrations/:apiIntegrationId/members/:consumerId/adjustments';
 
 export const deleteMember = 'DELETE /v2/integrations/:apiIntegrationId/members/:consumerId';

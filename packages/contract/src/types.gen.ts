@@ -113,6 +113,16 @@ export interface Answer {
    */
   reason?: string | undefined;
   /**
+   * With `approve: true`, if the question is `editable`: the call is made with these arguments. At most 1 MiB.
+   */
+  arguments?: {
+    [k: string]: unknown;
+  } | undefined;
+  /**
+   * With `approve: true`, if the question is `rememberable`: further calls of the tool in this chat do not ask.
+   */
+  remember?: 'chat' | undefined;
+  /**
    * For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB.
    */
   output?:
@@ -178,11 +188,19 @@ export interface Question {
    */
   tool: string;
   /**
-   * The arguments of the call. An approved call is made with exactly these.
+   * The arguments of the call. An approved call is made with exactly these, or with those of the answer.
    */
   arguments: {
     [k: string]: unknown;
   };
+  /**
+   * True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`.
+   */
+  editable?: boolean;
+  /**
+   * True if the answer may have `remember`. Absent if the tool of the call has no `remember`.
+   */
+  rememberable?: boolean;
 }
 
 /**
@@ -214,11 +232,19 @@ export interface StreamQuestion {
    */
   tool: string;
   /**
-   * The arguments of the call. An approved call is made with exactly these.
+   * The arguments of the call. An approved call is made with exactly these, or with those of the answer.
    */
   arguments: {
     [k: string]: unknown;
   };
+  /**
+   * True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`.
+   */
+  editable?: boolean;
+  /**
+   * True if the answer may have `remember`. Absent if the tool of the call has no `remember`.
+   */
+  rememberable?: boolean;
 }
 
 /**
@@ -1494,6 +1520,18 @@ export interface Step {
    */
   files: ChangedFile[];
   /**
+   * The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.
+   */
+  arguments: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * What the model wrote instead of `arguments`. Null if these are null.
+   */
+  shownArguments: {
+    [k: string]: unknown;
+  } | null;
+  /**
    * The agent to which the call handed over. Null if it did not.
    */
   handoff: string | null;
@@ -1748,6 +1786,125 @@ export interface RunComparison {
 }
 
 /**
+ * A call of another run, with its outcome.
+ */
+export interface EvalCall {
+  /**
+   * The agent that made the call.
+   */
+  agent: string;
+  /**
+   * The agent that asked it. Null if the user asked.
+   */
+  callerAgent?: string | null | undefined;
+  /**
+   * The called tool.
+   */
+  tool: string;
+  /**
+   * The arguments as JSON text.
+   */
+  arguments: string;
+  /**
+   * What the call returned.
+   */
+  output: string;
+  /**
+   * True if the call fails.
+   */
+  failed?: boolean | undefined;
+}
+
+/**
+ * What the agent is asked, as in `POST /get_completion_v2`, and with what.
+ */
+export interface EvalRequest {
+  /**
+   * The message of the user.
+   */
+  message: string;
+  /**
+   * The entry point. By default that of the integration.
+   */
+  agent?: string | null | undefined;
+  /**
+   * An agency that is loaded. By default that of the integration.
+   */
+  agency?: string | null | undefined;
+  /**
+   * `provider/model` for the first agent and for every agent that names none.
+   */
+  model?: string | null | undefined;
+  /**
+   * Replaces the instructions of the first agent.
+   */
+  instructions?: string | null | undefined;
+  /**
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
+   */
+  user_context?:
+    | ({
+        [k: string]: unknown;
+      } | null)
+    | string | undefined;
+  /**
+   * Earlier turns, oldest first. Only for a new chat: its first messages.
+   *
+   * @maxItems 1000
+   */
+  history?: HistoryItem[] | undefined;
+  /**
+   * JSON Schema for the answer of the first agent.
+   */
+  outputSchema?: {
+    [k: string]: unknown;
+  } | null | undefined;
+  /**
+   * True: the first agent has no tools, no other agents and no settings. It makes one call of its model, with temperature 0 if the model has one. A judge is such a run.
+   */
+  alone?: boolean | null | undefined;
+}
+
+/**
+ * A run for an eval.
+ */
+export interface EvalRunRequest {
+  request: EvalRequest;
+  /**
+   * By the name of a tool: what its calls return. They are not executed.
+   */
+  tools?: {
+    [k: string]: EvalTool;
+  } | undefined;
+  /**
+   * Calls of another run. Equal calls get their outcomes, as in a rerun.
+   *
+   * @maxItems 1000
+   */
+  recorded?: EvalCall[] | undefined;
+  /**
+   * Unique id of this request, as in `POST /get_completion_v2`.
+   */
+  usageRequestId?: string | null | undefined;
+}
+
+/**
+ * What each call of a tool returns.
+ */
+export interface EvalTool {
+  /**
+   * Text, or a value that the model gets as JSON.
+   */
+  output: {
+    [k: string]: unknown;
+  };
+  /**
+   * True if the call fails.
+   */
+  failed?: boolean | undefined;
+}
+
+/**
  * A chat.
  */
 export interface Chat {
@@ -1816,6 +1973,36 @@ export interface Chat {
    * The chat that took over the id of this one. Null if none did.
    */
   replacedBy: string | null;
+  /**
+   * The tools whose calls do not ask in this chat, because an answer had `remember`.
+   */
+  approvals: {
+    /**
+     * Name of the tool.
+     */
+    tool: string;
+    /**
+     * Who allowed it.
+     */
+    by: {
+      /**
+       * Who answered.
+       */
+      kind: 'person' | 'key' | 'client_token';
+      /**
+       * Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`.
+       */
+      id: string | null;
+      /**
+       * Name of the person or key. Null if there is none.
+       */
+      name: string | null;
+    };
+    /**
+     * When it was allowed.
+     */
+    at: string;
+  }[];
   /**
    * True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.
    */
@@ -2090,6 +2277,16 @@ export interface Message {
      */
     reason: string | null;
     /**
+     * The arguments with which the call was approved instead. Null if they were not changed.
+     */
+    changedArguments: {
+      [k: string]: unknown;
+    } | null;
+    /**
+     * `chat`: the tool was allowed for the chat. Null if it was not.
+     */
+    remember: 'chat' | null;
+    /**
      * Who answered.
      */
     by: {
@@ -2158,6 +2355,27 @@ export interface UpdateChatRequest {
   metadata?: {
     [k: string]: unknown;
   } | null | undefined;
+  /**
+   * The approvals that remain. The calls of the other tools ask again. None can be added.
+   *
+   * @maxItems 1000
+   */
+  approvals?: {
+    /**
+     * Name of the tool.
+     */
+    tool: string;
+    /**
+     * As it was read. It cannot be changed.
+     */
+    by?: {
+      [k: string]: unknown;
+    };
+    /**
+     * As it was read. It cannot be changed.
+     */
+    at?: string;
+  }[] | undefined;
 }
 
 /**
@@ -2223,11 +2441,19 @@ export interface AskedQuestion {
    */
   tool: string;
   /**
-   * The arguments of the call. An approved call is made with exactly these.
+   * The arguments of the call. An approved call is made with exactly these, or with those of the answer.
    */
   arguments: {
     [k: string]: unknown;
   };
+  /**
+   * True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`.
+   */
+  editable?: boolean;
+  /**
+   * True if the answer may have `remember`. Absent if the tool of the call has no `remember`.
+   */
+  rememberable?: boolean;
   /**
    * The agent that made the call.
    */
@@ -2264,6 +2490,16 @@ export interface AskedQuestion {
    * The reason that was given with the decision. Null if there is none.
    */
   reason: string | null;
+  /**
+   * The arguments with which the call was approved instead. Null if they were not changed.
+   */
+  changedArguments: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * `chat`: the tool was allowed for the chat. Null if it was not.
+   */
+  remember: 'chat' | null;
   /**
    * Who answered. Null if there is no answer.
    */
@@ -3615,6 +3851,14 @@ export interface Agency {
      * Names of the tools whose calls a person must approve.
      */
     approval: string[];
+    /**
+     * Names of the tools whose arguments an approval may change.
+     */
+    editable: string[];
+    /**
+     * Names of the tools that an approval may allow for the chat.
+     */
+    remember: string[];
     /**
      * True if the agent may run commands.
      */

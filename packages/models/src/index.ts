@@ -28,4 +28,5 @@ export {
   splitModelId,
 } from './providers.ts';
 export { type SandboxFile, shownMessage } from './shown-message.ts';
+export { takesTemperature } from './takes-temperature.ts';
 export { addUsage, BYTES_A_TOKEN, estimateTokens, IMAGE_TEXT_BYTES, NO_USAGE, type Usage } from './usage.ts';

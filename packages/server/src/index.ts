@@ -18,6 +18,55 @@ interface CheckResult {
   readonly finding: string | null;
 }
 
+/** A file of evals. The shape of its cases is that of `/evals.schema.json`, with `repeat`, `atLeast` and `recorded` filled in. */
+interface EvalFile {
+  readonly agency: string;
+  /** The path from the agency's folder. */
+  readonly file: string;
+  readonly name: string;
+  readonly cases: readonly object[];
+}
+
+interface FoundEvals {
+  readonly suites: readonly EvalFile[];
+  /** One line each, with file, line and column. */
+  readonly faults: readonly string[];
+  /** The folder that contains the agencies. Null for the demo agency. */
+  readonly agenciesDir: string | null;
+}
+
+interface EvalsOptions {
+  /** An agency of `RUNWIRE_AGENCIES_DIR`, or the path of a folder. Null: all of `RUNWIRE_AGENCIES_DIR`. */
+  readonly folder: string | null;
+  /** False if the agencies run on another server: here their models may have no keys. */
+  readonly loadsAgencies: boolean;
+}
+
+interface EvalServer extends AsyncDisposable {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly integration: string;
+}
+
+/** Reads and checks the evals of agencies. */
+export const findEvals: (env: Environment, options: EvalsOptions) => Promise<FoundEvals> = async (env, options) =>
+  (await import('./commands/find-evals.ts')).findEvals(env, options);
+
+/** Starts a server for evals in this process, with temporary data. */
+export const startEvalServer: (env: Environment) => Promise<EvalServer> = async (env) =>
+  (await import('./commands/eval-server.ts')).startEvalServer(env);
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Resolves to a function that returns why a schema refuses a value, or null. */
+export const loadSchemaCheck: () => Promise<(schema: JsonSchema, value: unknown) => string | null> = async () => {
+  const { compileJsonSchema } = await import('@runwire/lib/json-schema.ts');
+  return (schema, value) => {
+    const checked = compileJsonSchema(schema)(value);
+    return 'problem' in checked ? checked.problem : null;
+  };
+};
+
 /** Checks what a server with these settings would use. It asks the model one short question. */
 export const diagnose: (env: Environment) => Promise<CheckResult[]> = async (env) =>
   (await import('./commands/diagnose.ts')).diagnose(env);

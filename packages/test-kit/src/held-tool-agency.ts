@@ -7,16 +7,23 @@ const gateTool = (name: string, repeatable: boolean, needsApproval = false) =>
   defineTool({
     name,
     description: 'Ends when the listener on the port answers.',
-    inputSchema: { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] },
+    inputSchema: {
+      type: 'object',
+      properties: { port: { type: 'integer' }, note: { type: 'string' } },
+      required: ['port'],
+    },
     repeatable,
     needsApproval,
+    editable: needsApproval,
+    remember: needsApproval,
     execute: (input, { callId, idempotencyKey, abortSignal }) =>
       new Promise<string>((resolve, reject) => {
-        const socket = connect((input as { port: number }).port, '127.0.0.1');
+        const { port, note } = input as { port: number; note?: string };
+        const socket = connect(port, '127.0.0.1');
         abortSignal.addEventListener('abort', () => socket.destroy());
         socket.on('error', reject);
         socket.on('close', () => reject(new Error('The controller closed the connection.')));
-        socket.write(`${JSON.stringify({ callId, idempotencyKey })}\n`);
+        socket.write(`${JSON.stringify({ callId, idempotencyKey, note })}\n`);
         // The answer is one short line.
         socket.once('data', (data) => {
           resolve(String(data).replace(/\n$/, ''));

@@ -4,6 +4,8 @@ import { onLines } from '@runwire/server/testing';
 export interface HeldToolCall {
   readonly callId: string;
   readonly idempotencyKey: string;
+  /** The argument of this name. */
+  readonly note?: string;
 }
 
 /** Holds the tool calls of `heldToolAgency` until the test lets them end. */

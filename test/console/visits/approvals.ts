@@ -29,7 +29,41 @@ async function getAnswers({ api }: VisitContext, chatId: string) {
   return answers.map(({ decision, reason, answeredBy }) => [decision, reason, answeredBy.kind]);
 }
 
+/** A person corrects a call, and allows the tool for the chat. The chat's page removes it. */
+const correctedCall: ConsoleVisit = {
+  name: 'corrected-call',
+  async run(visit) {
+    const { page, api, integration } = visit;
+    const chatId = await askFor(visit, 'B-6');
+    await visit.open('approvals');
+    await card(page, chatId).getByRole('button', { name: 'Correct' }).click();
+    const field = card(page, chatId).getByLabel('Corrected arguments');
+    await field.fill('{"order":"B-6","cents":"fifty"}');
+    await card(page, chatId).getByText('input/cents must be integer').waitFor();
+    await visit.checkPage('approvals-correct');
+    await card(page, chatId).getByRole('button', { name: 'Approve' }).click();
+    expectEqual('a field with wrong arguments has the focus', await field.evaluate((it) => it.matches(':focus')), true);
+    await field.fill('{"order":"B-6","cents":50}');
+    await card(page, chatId).getByLabel('Allow in this chat').check();
+    await card(page, chatId).getByRole('button', { name: 'Approve' }).click();
+    await status(page, 'The answer was sent');
+    await page.getByRole('tab', { name: 'Answered' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Corrected to {"order":"B-6","cents":50}' }).first();
+    await row.getByText('Allowed in the chat').waitFor();
+    await visit.open(`integrations/${integration}/chats/${chatId}`);
+    const allowed = page.getByRole('region', { name: 'Allowed in this chat' });
+    await allowed.getByText('refund').waitFor();
+    await page.getByRole('group', { name: 'corrected arguments of refund' }).getByText('50').waitFor();
+    await visit.checkPage('chat-allowed-tools');
+    await allowed.getByRole('button', { name: 'Ask again before calls of refund' }).click();
+    await allowed.waitFor({ state: 'hidden' });
+    const { body: chat } = await api.get(`/v2/integrations/${integration}/chats/${chatId}`);
+    expectEqual('approvals of the chat', chat.approvals, []);
+  },
+};
+
 export const approvalVisits: readonly ConsoleVisit[] = [
+  correctedCall,
   {
     name: 'approvals',
     async run(visit) {

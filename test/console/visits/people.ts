@@ -99,7 +99,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     name: 'person-viewer',
     signedIn: false,
     async run(visit) {
-      const { page, api } = visit;
+      const { page, api, seed } = visit;
       const email = `${visit.unique('viewer').replaceAll(' ', '-')}@example.com`;
       const { body } = await api.post('/v2/people', { email, role: 'viewer' });
       await setUp(page, body.setupLink, { email, password: 'a long enough password' });
@@ -110,6 +110,10 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Agencies' }).waitFor();
       expectEqual('links to people', await page.getByRole('link', { name: 'People' }).count(), 0);
       await visit.checkPage('person-viewer');
+      await visit.open(`integrations/${seed.integration}`);
+      await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
+      expectEqual('links to the playground', await page.getByRole('link', { name: /playground/i }).count(), 0);
+      await visit.checkPage('overview-viewer');
     },
   },
   {

@@ -210,9 +210,9 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
     ],
     others: true,
   },
-  // It is built into files for browsers. Only the public API connects it with the server.
+  // It is built into files for browsers. Only the public API connects it with the server. It checks values as the server does.
   'packages/console/src/': {
-    own: ['@runwire/client'],
+    own: ['@runwire/client', '@runwire/lib/linear-check.ts'],
     others: ['react', 'react-dom', '@tanstack/**', 'radix-ui', 'uplot', 'marked', 'highlight.js/**'],
   },
   'packages/cli/src/': { own: [], lazily: ['@runwire/server', '@runwire/client'], others: true },

@@ -28,6 +28,7 @@ export function addAnswerCommand(program: CliCommand, { env }: Context): void {
     examples: [
       'runwire answer trip',
       'runwire answer trip --approve all',
+      'runwire answer trip --arguments refund=\'{"invoice":"A1","cents":500}\'',
       'runwire answer trip --decline refund --reason "Too expensive"',
       'runwire answer trip --output position=\'{"city":"Rome"}\'',
     ],

@@ -1,6 +1,6 @@
 import type { Chat, ListChatsParameters } from '@runwire/client';
 import { Option } from 'commander';
-import { type CliCommand, type Context, wholeNumber } from '../command.ts';
+import { type CliCommand, type Context, repeated, wholeNumber } from '../command.ts';
 import { connectToIntegration, type IntegrationOptions } from '../connection.ts';
 import { UsageError } from '../exit-codes.ts';
 import { type ListOptions, note, print, printFields, printJson, printList, time, visible } from '../output.ts';
@@ -35,6 +35,7 @@ interface ForkOptions extends OneOptions {
 interface UpdateOptions extends OneOptions {
   readonly title?: string;
   readonly metadata?: string;
+  readonly askAgain?: readonly string[];
 }
 
 const ONE = 'print the chat as JSON';
@@ -168,23 +169,36 @@ function addUpdateCommand(chats: CliCommand, { env }: Context): void {
   chats
     .command('update')
     .explain({
-      summary: 'change the title or the metadata of a chat',
-      details: ['An empty title removes it.'],
-      examples: ['runwire chats update trip --title "Rome in May"'],
+      summary: 'change the title, the metadata or the approvals of a chat',
+      details: ['An empty title removes it.', 'TOOL is a tool that an answer allowed in the chat, or `all`.'],
+      examples: ['runwire chats update trip --title "Rome in May"', 'runwire chats update trip --ask-again refund'],
     })
     .argument('CHAT')
     .option('--title <TITLE>', 'the title for people')
     .option('--metadata <JSON>', 'data of your own')
+    .option('--ask-again <TOOL>', 'ask again before calls of this tool; may be repeated', repeated)
     .printsJson(ONE)
     .asksIntegration()
-    .action(async (chatId: string, { title, metadata, ...options }: UpdateOptions) => {
-      if (title === undefined && metadata === undefined) {
-        throw new UsageError('Nothing would change; use --title or --metadata.');
+    .action(async (chatId: string, { title, metadata, askAgain, ...options }: UpdateOptions) => {
+      if (title === undefined && metadata === undefined && askAgain === undefined) {
+        throw new UsageError('Nothing would change; use --title, --metadata or --ask-again.');
       }
-      const fields = { title: title === '' ? null : title, metadata: jsonOption('--metadata', metadata) };
       const client = await connectToIntegration(env, options);
+      const fields = {
+        title: title === '' ? null : title,
+        metadata: jsonOption('--metadata', metadata),
+        ...(askAgain !== undefined && { approvals: withoutTools(await client.chats.get({ chatId }), askAgain) }),
+      };
       printChat(await client.chats.update({ chatId, ...fields }), options);
     });
+}
+
+/** The approvals that remain. */
+function withoutTools({ chatId, approvals }: Chat, tools: readonly string[]): { readonly tool: string }[] {
+  const missing = tools.find((tool) => tool !== 'all' && !approvals.some((one) => one.tool === tool));
+  if (missing !== undefined) throw new UsageError(`${missing} is not allowed in the chat ${chatId}.`);
+  const isKept = ({ tool }: { readonly tool: string }) => !tools.includes('all') && !tools.includes(tool);
+  return approvals.filter(isKept).map(({ tool }) => ({ tool }));
 }
 
 function addDeleteCommand(chats: CliCommand, { env }: Context): void {
@@ -247,5 +261,6 @@ function printChat(chat: Chat, { json }: { readonly json?: true }): void {
     created: time(chat.createdAt),
     updated: time(chat.updatedAt),
     'open questions': chat.pending.map(callText).join(', '),
+    'allowed tools': chat.approvals.map(({ tool }) => tool).join(', '),
   });
 }

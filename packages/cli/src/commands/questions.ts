@@ -67,6 +67,7 @@ function addAnswerCommand(questions: CliCommand, { env }: Context): void {
     ],
     examples: [
       'runwire questions answer trip --approve all',
+      'runwire questions answer trip --remember refund',
       'runwire questions answer trip --decline refund --reason "Too expensive"',
     ],
   });

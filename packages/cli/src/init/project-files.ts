@@ -20,6 +20,7 @@ export function projectFiles(fields: ProjectFields): Readonly<Record<string, Pro
     '.gitignore': { text: `${LEFT_OUT}\n` },
     [`agencies/${agency}/agency.yaml`]: { text: agencyFile(agency) },
     [`agencies/${agency}/tools.ts`]: { text: TOOLS_FILE },
+    [`agencies/${agency}/evals/time.yaml`]: { text: EVALS_FILE },
     [`test/${agency}.test.ts`]: { text: testFile(agency) },
     'backend/server.ts': { text: backendFile(agency) },
     'backend/page.html': { text: PAGE_FILE },
@@ -55,6 +56,7 @@ const packageFile = ({ name, version }: ProjectFields): string =>
         start: 'exec runwire serve',
         backend: 'exec node --env-file=runwire.env backend/server.ts',
         check: 'runwire agencies check agencies',
+        evals: 'runwire evals run',
         chat: 'runwire chat',
         test: 'node --test',
         types: 'tsc',
@@ -117,6 +119,19 @@ export const local_time = defineTool({
     return new Date().toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
   },
 });
+`;
+
+const EVALS_FILE = `# yaml-language-server: $schema=http://127.0.0.1:8787/evals.schema.json
+name: Time
+cases:
+  - name: asks the tool for the time
+    # The offline demo model needs \`/tool\`. If you use another model, write a question.
+    message: '/tool local_time {"timeZone":"Europe/Rome"}'
+    tools:
+      local_time: { output: "Monday, 12:00" }
+    expect:
+      calls: [{ tool: local_time, arguments: { timeZone: Europe/Rome } }]
+      text: { contains: ["12:00"] }
 `;
 
 const testFile = (agency: string): string => `import assert from 'node:assert/strict';
@@ -311,6 +326,7 @@ Edit \`agencies/${agency}/agency.yaml\`: the server loads it again by itself. Ch
 
 \`\`\`sh
 npm run check
+npm run evals
 npm test
 \`\`\`
 
@@ -325,6 +341,7 @@ npm run backend
 |---|---|
 | \`agencies/${agency}/agency.yaml\` | the agents: instructions, tools, who asks whom |
 | \`agencies/${agency}/tools.ts\` | tools: functions that the model may call |
+| \`agencies/${agency}/evals/time.yaml\` | evals: what the agents must do |
 | \`test/${agency}.test.ts\` | a test in which you play the model |
 | \`backend/server.ts\`, \`backend/page.html\` | a backend that mints client tokens, and a page that uses them |
 | \`runwire.env\` | settings and the API key; not in Git |

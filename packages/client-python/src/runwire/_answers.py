@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Awaitable, Callable, Mapping
+from typing import Any, Awaitable, Callable, Literal, Mapping
 
 from ._io import Io, MustAwaitError
 from ._types import Question, RunResult
@@ -30,6 +30,10 @@ class Decision:
 
     approve: bool
     reason: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    """If the question is `editable`: the call is made with these."""
+    remember: Literal["chat"] | None = None
+    """If the question is `rememberable`: further calls of the tool in the chat do not ask."""
 
 
 Tools = Mapping[str, "ToolFunction | RequestTool"]
@@ -75,8 +79,8 @@ class Answering:
         decision = False if self.on_approval is None else await self.io.settle(self.on_approval(question))
         if not isinstance(decision, Decision):
             return {"approve": decision is True}
-        reason = {} if decision.reason is None else {"reason": decision.reason}
-        return {"approve": decision.approve, **reason}
+        given = {"reason": decision.reason, "arguments": decision.arguments, "remember": decision.remember}
+        return {"approve": decision.approve, **{name: value for name, value in given.items() if value is not None}}
 
     async def _call(self, question: Question) -> dict[str, Any]:
         tool = self.tools[question.tool]

@@ -163,12 +163,19 @@ class ChatsApi(Resource):
         *,
         title: str | None | Omitted = OMITTED,
         metadata: Mapping[str, Any] | None | Omitted = OMITTED,
+        approvals: Sequence[models.UpdateChatApprovalsItem] | Omitted = OMITTED,
         integration: str | None = None,
     ) -> models.Chat:
         """Set the title and the metadata of a chat."""
         answer: models.Chat = self._json(
             "PATCH /v2/integrations/:apiIntegrationId/chats/:chatId",
-            {"chatId": chat_id, "title": title, "metadata": metadata, "apiIntegrationId": integration},
+            {
+                "chatId": chat_id,
+                "title": title,
+                "metadata": metadata,
+                "approvals": approvals,
+                "apiIntegrationId": integration,
+            },
         )
         return answer
 

@@ -17,7 +17,7 @@ from ._resource import Caller
 from ._run import RunReader
 from ._sync_io import SocketIo
 from ._timing import Timing
-from ._transport import Transport
+from ._transport import Transport, fill
 from ._types import RunHandle, SandboxFile
 from ._upload import OnProgress, UploadRequest, upload
 from ._views import AsyncRun, Run
@@ -130,6 +130,20 @@ class Runwire(_Client[ApiKey], Api):
         reader = finish(_rerun(self._transport, run_id, fields, integration))
         return Run(reader, finish(reader.admit()))
 
+    def evaluate(
+        self,
+        request: Mapping[str, Any],
+        *,
+        tools: Mapping[str, Any] | None = None,
+        recorded: Sequence[Mapping[str, Any]] | None = None,
+        usage_request_id: str | None = None,
+        integration: str | None = None,
+    ) -> Run:
+        """Starts a run for an eval: its calls get given outcomes. It is read like any run."""
+        fields = {"request": request, "tools": tools, "recorded": recorded, "usageRequestId": usage_request_id}
+        reader = finish(_evaluate(self._transport, fields, integration))
+        return Run(reader, finish(reader.admit()))
+
     def attach(self, handle: RunHandle, *, after: int = 0) -> Run:
         """Reads a run that was started before, from its start or after an event, during the run or after it."""
         reader = finish(_attach(self._transport, handle, after))
@@ -232,6 +246,20 @@ class AsyncRunwire(_Client[AsyncApiKey], AsyncApi):
         reader = await _rerun(self._transport, run_id, fields, integration)
         return AsyncRun(reader, await reader.admit())
 
+    async def evaluate(
+        self,
+        request: Mapping[str, Any],
+        *,
+        tools: Mapping[str, Any] | None = None,
+        recorded: Sequence[Mapping[str, Any]] | None = None,
+        usage_request_id: str | None = None,
+        integration: str | None = None,
+    ) -> AsyncRun:
+        """Starts a run for an eval: its calls get given outcomes. It is read like any run."""
+        fields = {"request": request, "tools": tools, "recorded": recorded, "usageRequestId": usage_request_id}
+        reader = await _evaluate(self._transport, fields, integration)
+        return AsyncRun(reader, await reader.admit())
+
     async def attach(self, handle: RunHandle, *, after: int = 0) -> AsyncRun:
         """Reads a run that was started before, from its start or after an event, during the run or after it."""
         reader = await _attach(self._transport, handle, after)
@@ -263,8 +291,16 @@ async def _rerun(
     transport: Transport, run_id: str, fields: Mapping[str, Any], integration: str | None
 ) -> RunReader:
     place, request = await _new_run(transport, fields, integration)
+    names = {"apiIntegrationId": place["apiIntegrationId"], "runId": run_id}
+    path = fill("/v2/integrations/:apiIntegrationId/runs/:runId/rerun", names)
     # Its questions are answered in its chat.
-    return RunReader(transport, place, request, Answering({}, None, transport.io), run_id)
+    return RunReader(transport, place, request, Answering({}, None, transport.io), path)
+
+
+async def _evaluate(transport: Transport, fields: Mapping[str, Any], integration: str | None) -> RunReader:
+    place, request = await _new_run(transport, fields, integration)
+    path = fill("/v2/integrations/:apiIntegrationId/evals/run", {"apiIntegrationId": place["apiIntegrationId"]})
+    return RunReader(transport, place, request, Answering({}, None, transport.io), path)
 
 
 async def _new_run(

@@ -114,6 +114,8 @@ def _question_from(raw: Mapping[str, Any]) -> Question:
         caller_agent=raw["callerAgent"],
         tool=raw["tool"],
         arguments=raw["arguments"],
+        editable=raw.get("editable", False),
+        rememberable=raw.get("rememberable", False),
     )
 
 

@@ -123,7 +123,7 @@ class Reading:
     """
 
     def __init__(
-        self, transport: Transport, place: RunHandle, body: bytes | None, stop: Stop, path: str = "/get_completion_v2"
+        self, transport: Transport, place: RunHandle, body: bytes | None, stop: Stop, path: str
     ) -> None:
         self._start_path = path
         self._give_up_seconds = transport.timing.give_up_seconds

@@ -9,7 +9,7 @@ from ._errors import QuestionsPendingError, RunCancelledError, RunFailedError
 from ._events import event_in, result_in
 from ._io import Stop
 from ._recovery import Reading
-from ._transport import Transport, fill, to_json
+from ._transport import Transport, to_json
 from ._types import Admission, CancelResult, Ended, Frame, Resumed, RunEvent, RunHandle, RunResult, Text
 
 CancelMode = Literal["immediate", "after_step"]
@@ -25,10 +25,9 @@ class RunReader:
         place: RunHandle,
         request: Mapping[str, Any] | None,
         answering: Answering,
-        rerun_of: str | None = None,
+        path: str = "/get_completion_v2",
     ) -> None:
-        self._rerun_of = rerun_of
-        """The run that the request runs again. None if it starts another one."""
+        self._path = path
         self._transport = transport
         self._place = place
         self._request = request
@@ -116,11 +115,7 @@ class RunReader:
 
     def _reading_from(self, request: Mapping[str, Any] | None) -> Reading:
         body = None if request is None else to_json(self._answering.with_tools(request))
-        if self._rerun_of is None:
-            return Reading(self._transport, self._place, body, self._stop)
-        fields = {"apiIntegrationId": self._place["apiIntegrationId"], "runId": self._rerun_of}
-        path = fill("/v2/integrations/:apiIntegrationId/runs/:runId/rerun", fields)
-        return Reading(self._transport, self._place, body, self._stop, path)
+        return Reading(self._transport, self._place, body, self._stop, self._path)
 
     async def _step(self) -> None:
         """Reads an event, or continues with the next run."""

@@ -57,6 +57,10 @@ class Question:
     caller_agent: str | None
     tool: str
     arguments: dict[str, Any]
+    editable: bool = False
+    """True if an approval may have other `arguments`."""
+    rememberable: bool = False
+    """True if an approval may have `remember`."""
 
 
 @dataclass(frozen=True)

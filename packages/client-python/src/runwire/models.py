@@ -88,6 +88,10 @@ class AgencyAgentsItem(TypedDict):
     """Names of the tools of the agent."""
     approval: list[str]
     """Names of the tools whose calls a person must approve."""
+    editable: list[str]
+    """Names of the tools whose arguments an approval may change."""
+    remember: list[str]
+    """Names of the tools that an approval may allow for the chat."""
     sandbox: bool
     """True if the agent may run commands."""
     starters: list[str]
@@ -278,6 +282,10 @@ class Answer(_AnswerRequired, total=False):
     """For a question of the kind `approval`: true if the call may be made."""
     reason: str
     """Why. The tool gets it if the call is approved, the model if it is declined."""
+    arguments: dict[str, Any]
+    """With `approve: true`, if the question is `editable`: the call is made with these arguments. At most 1 MiB."""
+    remember: Literal["chat"]
+    """With `approve: true`, if the question is `rememberable`: further calls of the tool in this chat do not ask."""
     output: str | dict[str, Any] | list[Any] | float | bool | None
     """For a question of the kind `tool`: the output of the call, as text or any other JSON value, at most 1 MiB."""
     failed: bool
@@ -331,9 +339,7 @@ class ApiKeyList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
-class AskedQuestion(TypedDict):
-    """A question of any chat of the owner, and what became of it."""
-
+class _AskedQuestionRequired(TypedDict):
     questionId: str
     """Identifier of the question, for `answers`."""
     kind: Literal["approval", "tool"]
@@ -341,7 +347,7 @@ class AskedQuestion(TypedDict):
     tool: str
     """Name of the tool."""
     arguments: dict[str, Any]
-    """The arguments of the call. An approved call is made with exactly these."""
+    """The arguments of the call. An approved call is made with exactly these, or with those of the answer."""
     agent: str
     """The agent that made the call."""
     apiIntegrationId: str
@@ -360,8 +366,21 @@ class AskedQuestion(TypedDict):
     """What the answer decided. Null if there is no answer."""
     reason: str | None
     """The reason that was given with the decision. Null if there is none."""
+    changedArguments: dict[str, Any] | None
+    """The arguments with which the call was approved instead. Null if they were not changed."""
+    remember: Literal["chat"] | None
+    """`chat`: the tool was allowed for the chat. Null if it was not."""
     answeredBy: AskedQuestionAnsweredBy | None
     """Who answered. Null if there is no answer."""
+
+
+class AskedQuestion(_AskedQuestionRequired, total=False):
+    """A question of any chat of the owner, and what became of it."""
+
+    editable: bool
+    """True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`."""
+    rememberable: bool
+    """True if the answer may have `remember`. Absent if the tool of the call has no `remember`."""
 
 
 class AskedQuestionAnsweredBy(TypedDict):
@@ -515,10 +534,34 @@ class Chat(TypedDict):
     """The chat that this one continues, and the last run that both have. Null if it is no fork."""
     replacedBy: str | None
     """The chat that took over the id of this one. Null if none did."""
+    approvals: list[ChatApprovalsItem]
+    """The tools whose calls do not ask in this chat, because an answer had `remember`."""
     transient: bool
     """True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended."""
     metadata: dict[str, Any] | None
     """Data of your own, at most 16 KiB as JSON. Null if the chat has none."""
+
+
+class ChatApprovalsItem(TypedDict):
+    """A part of an answer."""
+
+    tool: str
+    """Name of the tool."""
+    by: ChatApprovalsItemBy
+    """Who allowed it."""
+    at: str
+    """When it was allowed."""
+
+
+class ChatApprovalsItemBy(TypedDict):
+    """Who allowed it."""
+
+    kind: Literal["person", "key", "client_token"]
+    """Who answered."""
+    id: str | None
+    """Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`."""
+    name: str | None
+    """Name of the person or key. Null if there is none."""
 
 
 class ChatForkedFrom(TypedDict):
@@ -1025,21 +1068,14 @@ class MessageAnswersItem(TypedDict):
     """What was answered."""
     reason: str | None
     """The reason that was sent. Null if there was none."""
-    by: MessageAnswersItemBy
+    changedArguments: dict[str, Any] | None
+    """The arguments with which the call was approved instead. Null if they were not changed."""
+    remember: Literal["chat"] | None
+    """`chat`: the tool was allowed for the chat. Null if it was not."""
+    by: ChatApprovalsItemBy
     """Who answered."""
     at: str
     """When the answer arrived."""
-
-
-class MessageAnswersItemBy(TypedDict):
-    """Who answered."""
-
-    kind: Literal["person", "key", "client_token"]
-    """Who answered."""
-    id: str | None
-    """Id of the person or key, or the member of the client token. Null for the key of `RUNWIRE_API_KEY`."""
-    name: str | None
-    """Name of the person or key. Null if there is none."""
 
 
 class MessageCallsItem(TypedDict):
@@ -1234,9 +1270,7 @@ class PutMemberAllowance(TypedDict):
     """Limit of this member, in the unit of the integration."""
 
 
-class Question(TypedDict):
-    """A call that waits for an answer of the caller."""
-
+class _QuestionRequired(TypedDict):
     questionId: str
     """Identifier of the question, for `answers`."""
     kind: Literal["approval", "tool"]
@@ -1250,7 +1284,16 @@ class Question(TypedDict):
     tool: str
     """Name of the tool."""
     arguments: dict[str, Any]
-    """The arguments of the call. An approved call is made with exactly these."""
+    """The arguments of the call. An approved call is made with exactly these, or with those of the answer."""
+
+
+class Question(_QuestionRequired, total=False):
+    """A call that waits for an answer of the caller."""
+
+    editable: bool
+    """True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`."""
+    rememberable: bool
+    """True if the answer may have `remember`. Absent if the tool of the call has no `remember`."""
 
 
 class Run(TypedDict):
@@ -1742,6 +1785,12 @@ class Step(TypedDict):
     """Id of the `send_message` call that began the delegation. Null outside of one."""
     files: list[ChangedFile]
     """The files that the call changed, together with the step."""
+    arguments: dict[str, Any] | None
+    """The arguments with which the call was made, if a person changed them. Null for all other calls and for a
+    model.
+    """
+    shownArguments: dict[str, Any] | None
+    """What the model wrote instead of `arguments`. Null if these are null."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1842,6 +1891,20 @@ class ToolHistoryItem(_ToolHistoryItemRequired, total=False):
 
     failed: bool
     """True if the call failed."""
+
+
+class _UpdateChatApprovalsItemRequired(TypedDict):
+    tool: str
+    """Name of the tool."""
+
+
+class UpdateChatApprovalsItem(_UpdateChatApprovalsItemRequired, total=False):
+    """A part of an answer."""
+
+    by: dict[str, Any]
+    """As it was read. It cannot be changed."""
+    at: str
+    """As it was read. It cannot be changed."""
 
 
 class Usage(TypedDict):

@@ -56,6 +56,8 @@ const agent = strictObject({
   tools: names(),
   mcp: names(),
   approval: names(),
+  editable: names(),
+  remember: names(),
   output: maybe(either<string | Record<string, unknown>>(part('file'), Type.Unsafe({ type: 'object' }))),
   files: maybe(either<boolean | { below: string }>(Type.Boolean(), strictObject({ below: Type.String() }))),
   sandbox: maybe(Type.Boolean()),

@@ -9,6 +9,10 @@ const agent = Type.Object(
     fallback: Type.Array(Type.String(), { description: 'Models that are asked if `model` cannot answer, in order.' }),
     tools: Type.Array(Type.String(), { description: 'Names of the tools of the agent.' }),
     approval: Type.Array(Type.String(), { description: 'Names of the tools whose calls a person must approve.' }),
+    editable: Type.Array(Type.String(), {
+      description: 'Names of the tools whose arguments an approval may change.',
+    }),
+    remember: Type.Array(Type.String(), { description: 'Names of the tools that an approval may allow for the chat.' }),
     sandbox: flag('True if the agent may run commands.'),
     starters: Type.Array(Type.String(), { description: 'Messages that a user may begin with.' }),
   },

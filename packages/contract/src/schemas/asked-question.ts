@@ -1,6 +1,14 @@
 import { idThatMayBeBlank, userContext } from './completion.ts';
 import { named, nullable, oneOfStrings, ref, strictObject, text, time, toList } from './kit.ts';
-import { Answer, askingAgent, callArguments, calledTool, questionKind } from './question.ts';
+import {
+  Answer,
+  allowedAnswers,
+  approvalFields,
+  askingAgent,
+  callArguments,
+  calledTool,
+  questionKind,
+} from './question.ts';
 import { runStatus } from './run.ts';
 import { Type } from './type.ts';
 
@@ -12,6 +20,7 @@ export const AskedQuestion = named(
       kind: questionKind(),
       tool: calledTool(),
       arguments: callArguments(),
+      ...allowedAnswers,
       agent: askingAgent(),
       apiIntegrationId: text('Identifier of the integration.'),
       chatId: text('The chat in which the question was asked.'),
@@ -27,6 +36,7 @@ export const AskedQuestion = named(
         }),
       ),
       reason: nullable(text('The reason that was given with the decision. Null if there is none.')),
+      ...approvalFields,
       answeredBy: nullable(
         Type.Object(
           {

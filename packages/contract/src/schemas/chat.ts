@@ -16,7 +16,7 @@ import {
   time,
   toList,
 } from './kit.ts';
-import { answererFields, pending } from './question.ts';
+import { answererFields, approvalFields, pending } from './question.ts';
 import { Run, Step } from './run.ts';
 import { Type } from './type.ts';
 
@@ -61,6 +61,14 @@ export const Chat = named(
       ),
       forkedFrom: forkedFrom(),
       replacedBy: nullable(text('The chat that took over the id of this one. Null if none did.')),
+      approvals: Type.Array(
+        Type.Object({
+          tool: text('Name of the tool.'),
+          by: Type.Object(answererFields, { description: 'Who allowed it.' }),
+          at: time('When it was allowed.'),
+        }),
+        { description: 'The tools whose calls do not ask in this chat, because an answer had `remember`.' },
+      ),
       transient: flag('True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.'),
       metadata: metadata(),
     },
@@ -101,7 +109,23 @@ export const ForkChatRequest = named(
 export const UpdateChatRequest = named(
   'UpdateChatRequest',
   strictObject(
-    { title: Type.Optional(title()), metadata: Type.Optional(metadata()) },
+    {
+      title: Type.Optional(title()),
+      metadata: Type.Optional(metadata()),
+      approvals: Type.Optional(
+        Type.Array(
+          Type.Object({
+            tool: text('Name of the tool.'),
+            by: Type.Optional(freeObject({ description: 'As it was read. It cannot be changed.' })),
+            at: Type.Optional(time('As it was read. It cannot be changed.')),
+          }),
+          {
+            maxItems: 1000,
+            description: 'The approvals that remain. The calls of the other tools ask again. None can be added.',
+          },
+        ),
+      ),
+    },
     { description: 'The fields to set. Null removes a value.' },
   ),
 );
@@ -155,6 +179,7 @@ const MessageAnswer = Type.Object(
     tool: nullable(text('Name of the tool. Null if it is not known.')),
     decision: oneOfStrings(['approved', 'declined', 'output'], { description: 'What was answered.' }),
     reason: nullable(text('The reason that was sent. Null if there was none.')),
+    ...approvalFields,
     by: Type.Object(answererFields, { description: 'Who answered.' }),
     at: time('When the answer arrived.'),
   },

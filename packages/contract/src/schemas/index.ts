@@ -23,6 +23,8 @@ export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, Up
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';
 export { GetCompletionV2Request, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
+export { EvalRunRequest } from './eval.ts';
+export { type EvalCaseFile, EvalFile, evalPatternSentences } from './eval-file.ts';
 export { ChangedFile, File, FileList, StreamChangedFile } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
 export { noControlCharacters, patternSentences } from './kit.ts';

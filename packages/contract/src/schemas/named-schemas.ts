@@ -8,6 +8,7 @@ import * as chat from './chat.ts';
 import * as clientToken from './client-token.ts';
 import * as completion from './completion.ts';
 import * as error from './error.ts';
+import * as evals from './eval.ts';
 import * as file from './file.ts';
 import * as history from './history.ts';
 import * as integration from './integration.ts';
@@ -41,6 +42,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   overview,
   run,
   rerun,
+  evals,
   chat,
   askedQuestion,
   member,

@@ -10,7 +10,19 @@ export const askingAgent = () => text('The agent that made the call.');
 const callerAgent = () => nullable(text('The agent that asked it. Null if the user asked.'));
 export const calledTool = () => text('Name of the tool.');
 export const callArguments = () =>
-  freeObject({ description: 'The arguments of the call. An approved call is made with exactly these.' });
+  freeObject({
+    description: 'The arguments of the call. An approved call is made with exactly these, or with those of the answer.',
+  });
+
+/** What an approval may do besides, as the tool allowed it when the run asked. */
+export const allowedAnswers = {
+  editable: Type.Optional(
+    flag('True if the answer may have other `arguments`. Absent if the tool of the call has no `editable`.'),
+  ),
+  rememberable: Type.Optional(
+    flag('True if the answer may have `remember`. Absent if the tool of the call has no `remember`.'),
+  ),
+};
 
 export const Question = named(
   'Question',
@@ -23,6 +35,7 @@ export const Question = named(
       callerAgent: callerAgent(),
       tool: calledTool(),
       arguments: callArguments(),
+      ...allowedAnswers,
     },
     { description: 'A call that waits for an answer of the caller.' },
   ),
@@ -40,6 +53,7 @@ export const StreamQuestion = named(
       callerAgent: callerAgent(),
       tool: calledTool(),
       arguments: callArguments(),
+      ...allowedAnswers,
     },
     { description: 'A call that waits for an answer of the caller.' },
   ),
@@ -57,6 +71,18 @@ export const answererFields = {
 export const answeredBy = (description: string) =>
   nullable(Type.Object({ ...answererFields, at: time('When the answer arrived.') }, { description }));
 
+/** What an approval had besides. */
+export const approvalFields = {
+  changedArguments: nullable(
+    freeObject({
+      description: 'The arguments with which the call was approved instead. Null if they were not changed.',
+    }),
+  ),
+  remember: nullable(
+    oneOfStrings(['chat'], { description: '`chat`: the tool was allowed for the chat. Null if it was not.' }),
+  ),
+};
+
 export const pending = (description: string) => Type.Array(ref(Question), { description });
 
 export const Answer = named(
@@ -67,6 +93,18 @@ export const Answer = named(
       approve: Type.Optional(flag('For a question of the kind `approval`: true if the call may be made.')),
       reason: Type.Optional(
         text('Why. The tool gets it if the call is approved, the model if it is declined.', { maxLength: 4000 }),
+      ),
+      arguments: Type.Optional(
+        freeObject({
+          description:
+            'With `approve: true`, if the question is `editable`: the call is made with these arguments. At most 1 MiB.',
+        }),
+      ),
+      remember: Type.Optional(
+        oneOfStrings(['chat'], {
+          description:
+            'With `approve: true`, if the question is `rememberable`: further calls of the tool in this chat do not ask.',
+        }),
       ),
       output: Type.Optional(
         Type.Unsafe<Record<string, unknown> | unknown[] | string | number | boolean | null>({

@@ -141,6 +141,15 @@ export const Step = named(
       callId: nullable(text('Id of the tool call. Null for a model.')),
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
       files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
+      arguments: nullable(
+        freeObject({
+          description:
+            'The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.',
+        }),
+      ),
+      shownArguments: nullable(
+        freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
+      ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {
         description:

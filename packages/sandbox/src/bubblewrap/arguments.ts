@@ -16,7 +16,7 @@ const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
 const OPEN_FILES = 1024;
 const NICENESS = 10;
 
-/** Not `/usr` itself, because `/usr/local` and others can contain the operator's own software and data. */
+/** Not `/usr` itself, because other folders there can contain data. `/usr/local` has the programs that the operator adds. */
 const SYSTEM_FOLDERS = [
   '/usr/bin',
   '/usr/sbin',
@@ -24,6 +24,7 @@ const SYSTEM_FOLDERS = [
   '/usr/lib32',
   '/usr/lib64',
   '/usr/libexec',
+  '/usr/local',
   '/usr/share',
   '/bin',
   '/sbin',
@@ -31,8 +32,9 @@ const SYSTEM_FOLDERS = [
   '/lib32',
   '/lib64',
   '/etc/alternatives',
+  '/etc/fonts',
 ];
-const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/localtime', '/etc/mime.types'];
+const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/localtime', '/etc/matplotlibrc', '/etc/mime.types'];
 
 function getKind(path: string): 'folder' | 'file' | 'link' | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -58,7 +60,7 @@ export interface Surroundings {
 }
 
 const ENVIRONMENT = {
-  PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
   HOME: '/tmp',
   TMPDIR: '/tmp',
   LANG: 'C.UTF-8',

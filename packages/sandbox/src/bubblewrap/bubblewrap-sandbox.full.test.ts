@@ -31,7 +31,7 @@ sandboxConformance('bubblewrap', () => new BubblewrapSandbox({ proc: true }), mi
 const CASES: readonly SandboxCase[] = [
   {
     claim: 'no other folder exists',
-    command: 'ls -A / /app /app/mnt /home /root /usr/local /var 2>/dev/null | tr "\\n" " "',
+    command: 'ls -A / /app /app/mnt /home /root /opt /var 2>/dev/null | tr "\\n" " "',
     files: { 'u/x.txt': '', 'secret.txt': '' },
     workingFolder: 'u',
     end: 0,

@@ -6,6 +6,7 @@ import { SourceChanged } from '../chats/fork/copy-chat.ts';
 import { missingFileRefusal, type Replay } from '../domain/admission/admission.ts';
 import type { ChatId, RunId } from '../domain/ids.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
+import type { CheckArguments } from '../engine/port.ts';
 import type { Files } from '../files/files.ts';
 import { BlobGone } from '../files/pending-blobs.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
@@ -13,9 +14,9 @@ import { lockForAdmission } from '../store/queries/locks.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
 import { checkMember, FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
-import { type DecideDeps, decide } from './decide.ts';
-import { namesRun } from './find-start.ts';
-import { forkForRun, lockForRerun } from './fork-for-run.ts';
+import { type DecideDeps, type DecideOptions, decide } from './decide.ts';
+import { isEval, namesRun } from './find-start.ts';
+import { forkForRun, refuseBesideEarlier } from './fork-for-run.ts';
 import { reserveRun } from './reserve-run.ts';
 import { type StartableRun, type StartDeps, startIfCommitted, startRun } from './start-run.ts';
 
@@ -30,6 +31,7 @@ export interface AdmissionDeps extends DecideDeps, StartDeps {
   readonly blobs: AttachmentBlobs;
   readonly files: Pick<Files, 'firstMissing'>;
   readonly earlierNodes: EarlierNodes;
+  readonly checkArguments: CheckArguments;
 }
 
 const NO_BLOBS: StoredBlobs = { byHash: new Map(), batch: null };
@@ -91,7 +93,7 @@ export class RunAdmission {
   }
 
   #admit(request: CompletionRequest): Promise<Admission> {
-    if (request.sandboxFiles.length === 0 && !hasInline(request)) {
+    if (request.sandboxFiles.length === 0 && !hasInline(request) && !changesArguments(request)) {
       return repeatOnConflict(() => this.#transact(request, NO_BLOBS), isConflict);
     }
     return repeatOnConflict(async () => (await this.#checkEarly(request)) ?? this.#admitWithBlobs(request), isConflict);
@@ -112,7 +114,7 @@ export class RunAdmission {
 
   /**
    * Decides once before the transaction, so that a replay or a refusal looks up no file and stores no image for nothing.
-   * Throws the refusal. Files are looked up only here. Without inline images the later checks are left to the transaction.
+   * Throws the refusal. Files are looked up and changed arguments are checked only here. Without inline images the later checks are left to the transaction.
    */
   async #checkEarly(request: CompletionRequest): Promise<Admission | null> {
     const { store } = this.#deps;
@@ -122,7 +124,10 @@ export class RunAdmission {
       if (missing !== null) return missingFileRefusal(missing);
       return hasInline(request) ? null : 'enough';
     };
-    const { decision } = await decide(this.#deps, store.reads, request, { slot: null, files, fork: null });
+    const checkArguments: DecideOptions['checkArguments'] = (agency, changes) =>
+      this.#deps.checkArguments(agency, request, changes);
+    const options = { slot: null, checkArguments, files, fork: null };
+    const { decision } = await decide(this.#deps, store.reads, request, options);
     return decision?.kind === 'replay' ? replayed(decision) : null;
   }
 
@@ -142,7 +147,6 @@ export class RunAdmission {
       // A fork locks and copies a chat, so it shares its transaction with no other request.
       const { admission, run } = namesRun(request)
         ? await store.transact('admit', async (tx) => {
-            if (request.rerun !== undefined) await lockForRerun(tx, request);
             await tx.all(lockForAdmission, { integrationId, consumerId });
             return decideAndReserve(tx);
           })
@@ -172,15 +176,17 @@ export class RunAdmission {
     blobs: StoredBlobs,
     slot: Hold,
   ): Promise<AdmissionOutcome> {
-    // The files were looked up before the transaction.
+    // The files were looked up, and changed arguments were checked, before the transaction.
     const { decision, now, agency } = await decide(this.#deps, tx, request, {
       slot,
+      checkArguments: async () => null,
       files: async () => null,
       fork: (start) => forkForRun(tx, request, start, this.#deps.earlierNodes),
     });
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
     const { node, earlierNodes } = this.#deps;
+    if (isEval(request.rerun)) refuseBesideEarlier(earlierNodes);
     const storesMeta = earlierNodes.areAlive();
     const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: node.nodeId, storesMeta, now });
     const { runId, chatId } = run;
@@ -198,5 +204,8 @@ function namesIn({ integrationId, chatId, aliasChatId }: CompletionRequest): str
 /** True if the request contains bytes that are stored before its transaction. */
 const hasInline = ({ attachments, history }: CompletionRequest): boolean =>
   attachments.some(isInline) || (history.length > 0 && history.some((turn) => turn.attachments.some(isInline)));
+
+const changesArguments = ({ answers }: CompletionRequest): boolean =>
+  answers?.some((answer) => answer.arguments !== undefined) === true;
 
 const replayed = ({ runId, chatId, textOnly }: Replay): Admission => ({ runId, chatId, textOnly, replayed: true });

@@ -26,23 +26,33 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly answeredBy: Answerer | null;
   /** Stores who answered. Absent if the request has no answers. */
   readonly audit?: Audit;
-  /** The original run if this is a rerun, or the refusal of the rerun. Absent in other requests. */
-  readonly rerun?: Rerun | Refusal;
+  /** The original run if this is a rerun, the start of an eval, or the refusal of either. Absent in other requests. */
+  readonly rerun?: Rerun | EvalStart | Refusal;
   /** See `Meta.shown`. */
   readonly shown?: Readonly<Record<string, unknown>>;
 }
 
-/** What admission needs of a run that is rerun. */
-export interface Rerun {
-  /** The chat of the original run, and the run. */
-  readonly from: ChatKey;
-  readonly runId: RunId;
-  readonly afterStep: number;
+interface AnyRerun {
   readonly agency: string;
   /** Null if the models are those of any run. */
   readonly model: string | null;
   /** What became of the questions that the original run settled. */
   readonly settlements: readonly Settlement[];
+}
+
+/** What admission needs of a run for an eval: a rerun without an original, in a new chat. */
+export interface EvalStart extends AnyRerun {
+  readonly from: null;
+}
+
+/** What admission needs of a run that is rerun. */
+export interface Rerun extends AnyRerun {
+  /** The chat of the original run, and the run. */
+  readonly from: ChatKey;
+  readonly runId: RunId;
+  readonly afterStep: number;
+  /** The original run's journal. */
+  readonly journal: readonly JournalledStep[];
   /** The steps that are kept. */
   readonly steps: readonly JournalledStep[];
 }

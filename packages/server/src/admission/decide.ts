@@ -13,6 +13,7 @@ import {
   type Replay,
 } from '../domain/admission/admission.ts';
 import type { Prices } from '../domain/model/prices.ts';
+import type { ArgumentChange } from '../domain/question/question.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { admissionFacts } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
@@ -37,6 +38,8 @@ export interface DecideDeps {
 export interface DecideOptions {
   /** Reserved if the decision is to admit; null if nothing is reserved yet. */
   readonly slot: Hold | null;
+  /** Answers whether the tools of the agency accept changed arguments. */
+  readonly checkArguments: (agency: LoadedAgency, changes: readonly ArgumentChange[]) => Promise<Refusal | null>;
   /** Answers whether the request's sandbox files exist. `'enough'` stops here: no later check is made. */
   readonly files: () => Promise<Refusal | null | 'enough'>;
   /** Makes the fork in which the request continues. Null in a check before the transaction, which stops there. */
@@ -56,7 +59,7 @@ export async function decide(
   deps: DecideDeps,
   reads: Reads,
   request: CompletionRequest,
-  { slot, files, fork }: DecideOptions,
+  { slot, checkArguments, files, fork }: DecideOptions,
 ): Promise<TimedDecision> {
   const now = Date.now();
   const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
@@ -87,6 +90,8 @@ export async function decide(
   });
   const answerTo = (question: AdmissionQuestion) => {
     if (question.ask === 'refreshes') return refreshesRefusal(reads, question.chatKey, request.refreshes, now);
+    // The tools of a broken agency are not known; a later check refuses the request.
+    if (question.ask === 'arguments') return agency === null ? null : checkArguments(agency, question.changes);
     if (question.ask === 'files' || forking === null) return files();
     return fork === null ? stopAtFork(request, files) : fork(forking);
   };

@@ -5,7 +5,7 @@ import type { ChatId, ChatKey } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { chatOfRun } from '../store/queries/forks.ts';
 import { first, type Reads } from '../store/store.ts';
-import type { CompletionRequest } from './completion-request.ts';
+import type { CompletionRequest, EvalStart } from './completion-request.ts';
 
 /** The request continues in a fork. */
 export interface ForkStart {
@@ -22,7 +22,11 @@ export interface ChatStart {
 
 /** True if the request may continue in a fork. */
 export const namesRun = ({ chatRules: { afterRunId, replacesEnd }, rerun }: CompletionRequest): boolean =>
-  afterRunId !== null || replacesEnd !== null || rerun !== undefined;
+  afterRunId !== null || replacesEnd !== null || (rerun !== undefined && !isEval(rerun));
+
+/** True if the run is for an eval. It begins a new chat. */
+export const isEval = (rerun: CompletionRequest['rerun']): rerun is EvalStart =>
+  rerun !== undefined && !(rerun instanceof Refusal) && rerun.from === null;
 
 /** Finds the chat of a request whose rules name a run. Null if the request names a chat that does not exist, or a busy one. */
 export async function findStart(
@@ -31,7 +35,8 @@ export async function findStart(
   facts: AdmissionFactsRow,
 ): Promise<ChatStart | ForkStart | Refusal | null> {
   if (rerun instanceof Refusal) return rerun;
-  if (rerun !== undefined) return { from: rerun.from, point: { at: 'before', runId: rerun.runId }, takesOver: null };
+  if (rerun !== undefined && rerun.from !== null)
+    return { from: rerun.from, point: { at: 'before', runId: rerun.runId }, takesOver: null };
   const { afterRunId, replacesEnd } = chatRules;
   if (afterRunId !== null) {
     const row = await first(reads.all(chatOfRun, { integrationId, consumerId, runId: afterRunId }));

@@ -9,7 +9,6 @@ import { askedCalls } from '../store/queries/asked-questions.ts';
 import { lockChatByKey } from '../store/queries/attachment-copies.ts';
 import { refusedPerson } from '../store/queries/erasures.ts';
 import { replaceByFork, replacedChat } from '../store/queries/forks.ts';
-import { lockIntegrationForFiles } from '../store/queries/locks.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
@@ -63,17 +62,18 @@ const OLD_NODE =
   'An earlier version still runs on a node, and it would charge a rerun; repeat the request after the upgrade.';
 const RETRY_SECONDS = 30;
 
-/** Waits for an erasure of the member. Reruns need no member, so its row is no lock for them. */
-export async function lockForRerun(tx: Tx, { integrationId, consumerId }: CompletionRequest): Promise<void> {
-  if (consumerId !== null) await tx.all(lockIntegrationForFiles, { integrationId });
+/** Throws a `Refusal` while an earlier version runs on a node. */
+export function refuseBesideEarlier(earlierNodes: EarlierNodes): void {
+  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
 }
 
+/** An erasure begins with a lock that waits for this transaction, also if the member has no row. */
 async function checkRerun(
   tx: Tx,
   { integrationId, consumerId }: CompletionRequest,
   earlierNodes: EarlierNodes,
 ): Promise<void> {
-  if (earlierNodes.areAlive()) throw new Refusal('unavailable', OLD_NODE, {}, RETRY_SECONDS);
+  refuseBesideEarlier(earlierNodes);
   if (consumerId === null || (await tx.all(refusedPerson, { integrationId, consumerId })).length === 0) return;
   throw new Refusal('chat_not_found', 'The member of this run is being erased.');
 }

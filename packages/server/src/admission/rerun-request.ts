@@ -148,6 +148,7 @@ async function readOriginal(
       agency,
       model,
       settlements: run.answers_json === null ? [] : (parseOwnJson(run.answers_json) as Settlement[]),
+      journal: steps,
       steps: keptSteps(steps, afterStep).map(toKept).sort(byNumber),
     },
   };
@@ -203,7 +204,8 @@ function checkCopies(attachments: readonly StoredAttachment[]): void {
   throw new Refusal('attachment_unavailable', sentence);
 }
 
-function checkModel(agencies: Agencies, agency: string, agent: string, model: string | null): void {
+/** Throws a `Refusal` if a run that begins with the agent cannot use the model. */
+export function checkModel(agencies: Agencies, agency: string, agent: string, model: string | null): void {
   if (model === null || agencies.agent(agency, agent)?.ownModels.has(model) === true) return;
   const problem = agencies.modelProblem(model);
   if (problem !== null) throw invalid(`\`model\` cannot be used: ${problem}`);

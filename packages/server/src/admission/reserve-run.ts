@@ -8,7 +8,7 @@ import { toDay } from '../domain/admission/allowance.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { countMessages, countTextBytes } from '../domain/chat/imported-turn.ts';
 import { type ChatKey, newChatKey, newId, newRunId, ownChatId, type RunId } from '../domain/ids.ts';
-import type { Continuation } from '../domain/question/question.ts';
+import type { Continuation, Settlement } from '../domain/question/question.ts';
 import { parseQuestions } from '../domain/question/question-json.ts';
 import { toStoredAnswer } from '../domain/question/settle-questions.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -18,6 +18,8 @@ import { NO_EXTRAS, toExtrasJson } from '../domain/run/run-extras.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_CHANGES,
+  JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_RERUNS,
@@ -44,7 +46,8 @@ import type { Tx } from '../store/store.ts';
 import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
-import { storeOriginal, toResumePoint } from './store-rerun.ts';
+import { isEval } from './find-start.ts';
+import { storeEval, storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
   readonly request: CompletionRequest;
@@ -60,7 +63,10 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
-  if (request.rerun !== undefined) return JOURNAL_FORMAT_WITH_RERUNS;
+  const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
+  if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
+  if (request.rerun !== undefined)
+    return isEval(request.rerun) ? JOURNAL_FORMAT_WITH_EVALS : JOURNAL_FORMAT_WITH_RERUNS;
   if (history.length > 0 || extras !== NO_EXTRAS || request.attachments.some(isInlineFile)) {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
@@ -87,6 +93,9 @@ async function leaveToSweep(
   }
 }
 
+const isRemembered = ({ questionId }: Settlement, answers: CompletionRequest['answers']): boolean =>
+  answers?.some((answer) => answer.questionId === questionId && answer.remember === 'chat') === true;
+
 /** Records what became of the chat's questions. The chat's row is locked already. */
 async function settleAll(
   tx: Tx,
@@ -112,6 +121,7 @@ async function settleAll(
         settled_at: now,
         answered_run_id: isAnswered ? runId : null,
         answer_json: isAnswered ? JSON.stringify(toStoredAnswer(settlement, answers, answeredBy)) : null,
+        remembered_tool: isRemembered(settlement, answers) ? (question?.tool ?? null) : null,
       });
     }),
   );
@@ -256,8 +266,10 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
   const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  const original = rerun === null || rerun.from === null ? null : rerun;
   let attachments: readonly StoredAttachment[] = [];
-  if (rerun !== null) attachments = await storeOriginal(tx, rerun, { chatKey, runId });
+  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId });
+  else if (rerun !== null) await storeEval(tx, runId);
   else if (request.attachments.length > 0)
     attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {
@@ -267,7 +279,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     }
   }
   if (history !== request.history && blobs.batch !== null) await leaveToSweep(tx, place, request.history, blobs);
-  const resumed = rerun === null ? null : toResumePoint(rerun, now);
+  const resumed = original === null ? null : toResumePoint(original, now);
   return admittedRun(
     {
       runId,
@@ -280,10 +292,10 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       agencyVersion,
       day,
       createdAt: now,
-      rerunOf: rerun?.runId ?? null,
+      rerunOf: rerun === null ? null : (original?.runId ?? runId),
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed },
+    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed, original: original?.journal ?? null },
   );
 }

@@ -10,7 +10,7 @@ import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/re
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
-const lastStep = ({ steps }: Rerun) => Math.max(0, ...steps.map(({ step }) => step));
+const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
 
 /**
  * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
@@ -39,8 +39,11 @@ export async function storeOriginal(
   return tx.all(attachmentsOfRun, { chatKey, runId });
 }
 
+/** The write of T1 for an eval. Its run counts as its own original, so it is free like any rerun. */
+export const storeEval = (tx: Tx, runId: RunId) => tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0 });
+
 /** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
-export const toResumePoint = (rerun: Rerun, now: number): ResumePoint | null =>
+export const toResumePoint = (rerun: Pick<Rerun, 'steps'>, now: number): ResumePoint | null =>
   rerun.steps.length === 0
     ? null
     : {

@@ -5,7 +5,8 @@ import { dirname, join, relative, sep } from 'node:path';
 /** A file of the agency could not be read. The message is for its author. */
 export class FileRefused extends Error {}
 
-const MAX_BYTES = 1024 * 1024;
+const MIB = 1024 * 1024;
+const MAX_BYTES = MIB;
 
 /** Reads one agency's files, and hashes what it reads. Nothing outside the folder can be read. */
 export class AgencyFolder {
@@ -35,10 +36,10 @@ export class AgencyFolder {
   }
 
   /** Reads a text file by its path from the folder. */
-  async read(file: string): Promise<string> {
+  async read(file: string, maxBytes = MAX_BYTES): Promise<string> {
     const path = await this.#locate(file);
     const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new FileRefused(`\`${file}\` is larger than 1 MiB; make it smaller.`);
+    if (size > maxBytes) throw new FileRefused(`\`${file}\` is larger than ${maxBytes / MIB} MiB; make it smaller.`);
     const bytes = await readFile(path);
     let text: string;
     try {

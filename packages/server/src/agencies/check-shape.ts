@@ -1,6 +1,8 @@
 import {
   AgencyFile,
   agencyPatternSentences,
+  EvalFile,
+  evalPatternSentences,
   ProvidersFile,
   providersPatternSentences,
 } from '@runwire/contract/schemas';
@@ -8,7 +10,7 @@ import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { ownModel, ownWord } from './foreign-words.ts';
 
-/** A JSON Schema with the keywords that `AgencyFile` and `ProvidersFile` use. */
+/** A JSON Schema with the keywords that `AgencyFile`, `EvalFile` and `ProvidersFile` use. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -36,7 +38,8 @@ interface RootSchema extends Schema {
 
 const agencySchema = AgencyFile as unknown as RootSchema;
 const providersSchema = ProvidersFile as unknown as RootSchema;
-const patternSentences = { ...agencyPatternSentences, ...providersPatternSentences };
+const evalSchema = EvalFile as unknown as RootSchema;
+const patternSentences = { ...agencyPatternSentences, ...providersPatternSentences, ...evalPatternSentences };
 
 /** Checks a value against the schema of `agency.yaml`. */
 export function checkAgencyShape(value: unknown, location: Location, faults: Faults): value is AgencyFile {
@@ -46,6 +49,11 @@ export function checkAgencyShape(value: unknown, location: Location, faults: Fau
 /** Checks a value against the schema of `providers.yaml`. */
 export function checkProvidersShape(value: unknown, location: Location, faults: Faults): boolean {
   return new ShapeCheck(providersSchema, location, faults, true).check(providersSchema, value, [], 'providers');
+}
+
+/** Checks a value against the schema of `evals/*.yaml`. */
+export function checkEvalShape(value: unknown, location: Location, faults: Faults): value is EvalFile {
+  return new ShapeCheck(evalSchema, location, faults).check(evalSchema, value, [], 'evals');
 }
 
 /** Checks one agent's fields. `path` is where the agent is in `location`. */
@@ -69,6 +77,10 @@ const PARTS: Readonly<Record<string, string>> = {
   server: 'an MCP server',
   provider: 'a provider',
   traits: 'a model',
+  evals: 'an eval file',
+  case: 'a case',
+  answer: 'what a tool returns',
+  turn: 'an item of `history`',
 };
 
 /** What is missing, and what to write. */
@@ -78,6 +90,10 @@ const MISSING: Readonly<Record<string, string>> = {
   'agent instructions': 'This agent has no `instructions`; write a text, or the path of a file such as `./billing.md`.',
   'flow from': 'This flow has no `from`; write the name of the agent that asks or hands over.',
   'flow to': 'This flow has no `to`; write the name of the agent that is asked or continues.',
+  'evals name': 'The file has no `name`; add a line such as `name: Refunds`.',
+  'evals cases': 'The file has no `cases`; add at least one.',
+  'case name': 'This case has no `name`; add one, such as `name: asks before it refunds`.',
+  'case expect': 'This case has no `expect`; write what must be true of its run.',
   'files below': '`files` has no `below`; write `true`, `false` or `{ below: … }`.',
 };
 

@@ -171,7 +171,26 @@ const flow: Readonly<Record<string, string>> = {
   type: 'write `kind: delegate` or `kind: handoff`',
 };
 
-const words: Readonly<Record<string, Readonly<Record<string, string>>>> = { agency, agent, settings, limits, flow };
+/** A case of an eval file. */
+const evalCase: Readonly<Record<string, string>> = {
+  input: 'write `message`',
+  prompt: 'write `message`',
+  question: 'write `message`',
+  vars: 'write `userContext`',
+  context: 'write `userContext`',
+  assert: 'write `expect`',
+  assertions: 'write `expect`',
+  expected: 'write `expect`',
+  expectations: 'write `expect`',
+  messages: 'write `history` for earlier turns, and `message` for the last one',
+  mocks: 'write `tools`, such as `tools: { find_invoice: { output: { cents: 9900 } } }`',
+  model: 'name it on the command line: `runwire evals run --model …`',
+};
+
+const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ...{ agency, agent, settings, limits, flow },
+  case: evalCase,
+};
 
 const NO_SUCH_TOOL = 'Runwire has none like it; remove it';
 const IN_A_FLOW = 'an agent reaches others by `flows`, such as `- A -> B`; remove it';

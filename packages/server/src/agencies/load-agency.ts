@@ -139,7 +139,7 @@ async function loadAgent(
   const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
   const { tools, builtIn } = agentTools(agent, parts, flows, faults);
   const mcp = getServers(agent, parts.mcp, faults);
-  checkApproval(agent, [...tools.map(({ name: tool }) => tool), ...builtIn.filter(isOurs)], mcp, faults);
+  checkApprovalLists(agent, [...tools.map(({ name: tool }) => tool), ...builtIn.filter(isOurs)], mcp, faults);
   const skills = getSkills(agent, parts.skills, faults);
   const canRead = builtIn.includes('read_file') || builtIn.includes('run_command');
   if (!canRead && value.skills !== undefined && value.skills.length > 0) {
@@ -164,6 +164,8 @@ async function loadAgent(
     tools,
     builtIn,
     approval: new Set(value.approval),
+    editable: new Set(value.editable),
+    remember: new Set(value.remember),
     mcp,
     filesBelow: below?.folder ?? null,
     skills,
@@ -177,16 +179,18 @@ async function loadAgent(
 const isOurs = (tool: BuiltInTool) => tool !== 'web_search';
 
 /** The names of tools of MCP servers are known only when a server is connected, so any name may be one of them. */
-function checkApproval(
+function checkApprovalLists(
   { value, location, path }: AgentDraft,
   known: readonly string[],
   servers: readonly McpServer[],
   faults: Faults,
 ): void {
   if (servers.length > 0) return;
-  for (const [index, name] of (value.approval ?? []).entries()) {
-    if (known.includes(name)) continue;
-    faults.add(location, [...path, 'approval', index], `The agent has no tool \`${name}\`; write ${inWords(known)}.`);
+  for (const field of ['approval', 'editable', 'remember'] as const) {
+    for (const [index, name] of (value[field] ?? []).entries()) {
+      if (known.includes(name)) continue;
+      faults.add(location, [...path, field, index], `The agent has no tool \`${name}\`; write ${inWords(known)}.`);
+    }
   }
 }
 

@@ -12,6 +12,8 @@ interface GivenTool {
   readonly parameters?: unknown;
   readonly contextSchema?: unknown;
   readonly needsApproval?: unknown;
+  readonly editable?: unknown;
+  readonly remember?: unknown;
   readonly repeatable?: unknown;
   readonly timeoutSeconds?: unknown;
   readonly execute?: (input: unknown, call: ToolCall) => unknown;
@@ -64,6 +66,8 @@ export async function loadTool(name: string, given: object, compile: CompileSche
   return {
     ...shown,
     repeatable,
+    editable: tool.editable === true,
+    remember: tool.remember === true,
     timeoutMs: Number(timeoutSeconds) * 1000,
     asks: asksApproval(needsApproval as NeedsApproval, checkInput),
     call: checkedCall({
@@ -90,7 +94,7 @@ function checkTool(name: string, tool: GivenTool): void {
   if (!NAME.test(name)) {
     throw new ToolRefused('has a name that models refuse; use 1 to 64 letters, digits, `_` and `-`.');
   }
-  const { type, execute, needsApproval, description, repeatable, timeoutSeconds } = tool;
+  const { type, execute, needsApproval, description, timeoutSeconds } = tool;
   if (type === 'provider' || type === 'provider-defined') {
     throw new ToolRefused('runs at the provider; only tools that run on this server are supported.');
   }
@@ -103,8 +107,14 @@ function checkTool(name: string, tool: GivenTool): void {
   if (description !== undefined && typeof description !== 'string') {
     throw new ToolRefused('has a description that is not a string; write it as a string.');
   }
-  if (repeatable !== undefined && typeof repeatable !== 'boolean') {
-    throw new ToolRefused('has a `repeatable` that is neither true nor false; set it to one of them.');
+  for (const field of ['repeatable', 'editable', 'remember'] as const) {
+    const value = tool[field];
+    if (value !== undefined && typeof value !== 'boolean') {
+      throw new ToolRefused(`has a \`${field}\` that is neither true nor false; set it to one of them.`);
+    }
+    if (value === true && execute === undefined && field !== 'repeatable') {
+      throw new ToolRefused(`has \`${field}\`, but only the caller can run it, so no approval is asked; remove it.`);
+    }
   }
   if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds)) {
     throw new ToolRefused(`has a \`timeoutSeconds\` that is no number from 1 to ${MAX_TIMEOUT_SECONDS}; write one.`);

@@ -68,6 +68,10 @@ export interface LoadedAgent {
   readonly builtIn: readonly BuiltInTool[];
   /** The names of tools whose calls a person must approve, besides tools with a rule of their own. */
   readonly approval: ReadonlySet<string>;
+  /** The names of tools whose arguments an approval may change, besides tools that say so themselves. */
+  readonly editable: ReadonlySet<string>;
+  /** The names of tools that an approval may allow for the chat, besides tools that say so themselves. */
+  readonly remember: ReadonlySet<string>;
   /** The MCP servers whose tools it has besides. */
   readonly mcp: readonly McpServer[];
   /** The folder to which the agent is restricted; null if it is not. */

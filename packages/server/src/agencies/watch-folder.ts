@@ -3,6 +3,7 @@ import { PROVIDERS_FILE } from '../domain/model/provider-entry.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Agencies } from './agencies.ts';
+import { EVALS_FOLDER } from './evals/read-evals.ts';
 
 /** An editor writes a file in several steps. */
 const QUIET_MS = 200;
@@ -27,8 +28,11 @@ export class FolderWatch implements AsyncDisposable {
     this.#agencies = agencies;
     this.#models = models;
     this.#watcher = watch(folder, { recursive: true }, (_event, file) => {
+      const [name = '', below] = file?.split(/[\\/]/) ?? [];
+      // Evals are not part of an agency.
+      if (below === EVALS_FOLDER) return;
       // Without a name, everything may have changed.
-      this.#changed.add(file?.split(/[\\/]/)[0] ?? '');
+      this.#changed.add(name);
       this.#reloadAfter(QUIET_MS, logger);
     });
     this.#watcher.on('error', (error) => logger.error({ err: error }, 'the folder of agencies cannot be watched'));

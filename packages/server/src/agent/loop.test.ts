@@ -123,6 +123,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
       agent: async (name) => getAgent(name),
       member: async () => null,
       exchanges: async () => [],
+      rememberedTools: async () => new Set<string>(),
     },
     finished,
     continuation: null,

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { ModelFailure, promptBytes } from '@runwire/models';
 import { historyBudget } from '../domain/model/model-window.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
@@ -92,7 +93,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       return step;
     }
     hasCalled = true;
-    const setting = { scope, loop: start, agent, prompt: [...prompt], asks: step.asks ?? {} };
+    const setting = { scope, loop: start, agent, prompt: [...prompt], asks: step.asks ?? {}, allows: step.allows };
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
@@ -142,6 +143,7 @@ interface Setting {
   /** The prompt with which the model made the calls. */
   readonly prompt: readonly PromptItem[];
   readonly asks: NonNullable<Step['asks']>;
+  readonly allows: Step['allows'];
 }
 
 /** The call, or a call of the loop that it began, waits for an answer of the caller. */
@@ -202,7 +204,7 @@ function recordedOutcome({ scope, agent, asks }: Setting, call: ToolCallItem): T
   const found = scope.recorded.find(call);
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null)
-    return { status: found.failed === true ? 'failed' : 'completed', text: found.text, textLength: 0 };
+    return { status: found.failed ? 'failed' : 'completed', text: found.text, textLength: 0 };
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
   const asksNow = asks[call.callId] !== undefined && settlement === undefined;
@@ -221,12 +223,13 @@ async function askedOutcome(
   const settlement = setting.scope.continuation?.settlements.get(call.callId);
   switch (settlement?.verdict) {
     case undefined:
-      setting.scope.unfinished.wait(beginCall(setting, call), ask(setting.scope, call, kind));
+      setting.scope.unfinished.wait(
+        beginCall(setting, call),
+        ask(setting.scope, call, kind, setting.allows?.[call.callId]),
+      );
       return WAITS;
     case 'approved':
-      return callStep(setting, call, () =>
-        traceCall(setting, call, (span) => leafOutcome(setting, call, settlement, span)),
-      );
+      return approvedOutcome(setting, call, settlement);
     case 'declined':
       return callStep(setting, call, async () => ({ status: 'failed', text: settlement.text }));
     case 'output': {
@@ -234,6 +237,22 @@ async function askedOutcome(
       return callStep(setting, call, async () => ({ status: failed ? 'failed' : 'completed', text }));
     }
   }
+}
+
+/** Makes an approved call, with the arguments of the approval if it has some. */
+function approvedOutcome(setting: Setting, call: ToolCallItem, approval: Approval): Promise<ToolOutputItem> {
+  const { argumentsText } = approval;
+  const made = argumentsText === undefined ? call : { ...call, text: argumentsText };
+  const change =
+    argumentsText === undefined
+      ? undefined
+      : { arguments: parseOwnJson(argumentsText), shownArguments: parseOwnJson(call.text.trim() || '{}') };
+  return callStep(
+    setting,
+    call,
+    () => traceCall(setting, made, (span) => leafOutcome(setting, made, approval, span)),
+    change,
+  );
 }
 
 /** Makes the span of a call. */
@@ -405,11 +424,12 @@ function beginCall({ scope: { progress }, loop: { loop, callerAgent }, agent }: 
   } as const satisfies UnfinishedCall;
 }
 
-/** Gets the outcome of a call and makes it durable. */
+/** Gets the outcome of a call and makes it durable. `change` is given if a person changed the arguments. */
 async function callStep(
   setting: Setting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
+  change?: Pick<Step, 'arguments' | 'shownArguments'>,
 ): Promise<ToolOutputItem> {
   const { scope, loop: position, agent } = setting;
   const { progress, signal, gate, limits } = scope;
@@ -423,7 +443,7 @@ async function callStep(
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
-      text: cutOutput(about, limits.toolOutputCharacters),
+      text: changeNote(change) + cutOutput(about, limits.toolOutputCharacters),
       timestamp: progress.timestamp(),
       ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
@@ -432,6 +452,7 @@ async function callStep(
       ...begun,
       status,
       output: [item],
+      ...change,
       ...(asked === undefined ? {} : { asked }),
       completedAt: Date.now(),
     });
@@ -452,6 +473,11 @@ async function callStep(
     await scope.journal(getStep(status, item));
     return item;
   });
+}
+
+/** The model reads with which arguments the call was made: its own are in the prompt. */
+function changeNote(change: Pick<Step, 'arguments'> | undefined): string {
+  return change === undefined ? '' : `A person changed the arguments to ${JSON.stringify(change.arguments)}.\n`;
 }
 
 /** If the run stops before the outcome, the call is shown as cut. Changed files become visible with their step. */

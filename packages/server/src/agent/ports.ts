@@ -39,6 +39,10 @@ export interface Tool extends ModelTool {
   readonly repeatable: boolean;
   /** Absent if no call needs an answer. */
   readonly asks?: AskingRule | undefined;
+  /** True if an approval may change the arguments. */
+  readonly editable?: boolean | undefined;
+  /** True if an approval may allow further calls in the chat. */
+  readonly remember?: boolean | undefined;
   /** How long a call may take. Absent if the tool has its own limit. */
   readonly timeoutMs?: number | undefined;
   readonly checkInput: CheckInput;

@@ -16,38 +16,48 @@ const FITS = 0.6;
  * older items costs the provider's cache.
  */
 export class RunWindow {
-  readonly #firstItem: number;
   #leftOut = 0;
+  /** The indexes at which the loop has added tool outputs to its prompt. */
+  readonly #outputs: number[] = [];
+  #searched: number;
+  /** The measured items' size, without what is left out. */
+  #bytes = 0;
+  #measured = 0;
 
   /** `firstItem` is the index of the first item that the loop itself adds to its prompt. */
   constructor(firstItem: number) {
-    this.#firstItem = firstItem;
+    this.#searched = firstItem;
   }
 
+  /** Each prompt begins with the earlier one's items. Only new items are read: a long run has many steps. */
   fit(prompt: readonly PromptItem[], instructions: string, windowTokens: number): readonly PromptItem[] {
-    const outputs: number[] = [];
-    for (let index = this.#firstItem; index < prompt.length; index += 1) {
-      if (prompt[index]?.kind === 'tool_output') outputs.push(index);
+    for (; this.#searched < prompt.length; this.#searched += 1) {
+      if (prompt[this.#searched]?.kind === 'tool_output') this.#outputs.push(this.#searched);
     }
-    if (outputs.length === 0) return prompt;
-    let tokens = estimateTokens(promptBytes(instructions, this.#without(prompt, outputs)));
-    if (tokens > windowTokens * FULL) {
-      while (tokens > windowTokens * FITS && this.#leftOut < outputs.length) {
+    if (this.#outputs.length === 0) return prompt;
+    this.#bytes += promptBytes('', prompt.slice(this.#measured));
+    this.#measured = prompt.length;
+    const others = Buffer.byteLength(instructions);
+    if (estimateTokens(others + this.#bytes) > windowTokens * FULL) {
+      while (estimateTokens(others + this.#bytes) > windowTokens * FITS && this.#leftOut < this.#outputs.length) {
+        const item = prompt[this.#outputs[this.#leftOut] ?? 0];
+        if (isLonger(item)) this.#bytes -= Buffer.byteLength(item.output) - Buffer.byteLength(LEFT_OUT);
         this.#leftOut += 1;
-        tokens = estimateTokens(promptBytes(instructions, this.#without(prompt, outputs)));
       }
     }
-    return this.#without(prompt, outputs);
+    return this.#leftOut === 0 ? prompt : this.#withoutOldest(prompt);
   }
 
-  #without(prompt: readonly PromptItem[], outputs: readonly number[]): readonly PromptItem[] {
-    if (this.#leftOut === 0) return prompt;
+  #withoutOldest(prompt: readonly PromptItem[]): readonly PromptItem[] {
     const shown = [...prompt];
-    for (const index of outputs.slice(0, this.#leftOut)) {
+    for (const index of this.#outputs.slice(0, this.#leftOut)) {
       const item = shown[index];
-      if (item?.kind === 'tool_output' && item.output.length > LEFT_OUT.length)
-        shown[index] = { ...item, output: LEFT_OUT };
+      if (isLonger(item)) shown[index] = { ...item, output: LEFT_OUT };
     }
     return shown;
   }
 }
+
+/** True if the item becomes shorter if its output is left out. */
+const isLonger = (item: PromptItem | undefined): item is Extract<PromptItem, { kind: 'tool_output' }> =>
+  item?.kind === 'tool_output' && item.output.length > LEFT_OUT.length;

@@ -63,4 +63,6 @@ export interface Team {
   member(): Promise<RunMember | null>;
   /** The exchanges of earlier runs of the chat, oldest first. */
   exchanges(sender: string, recipient: string): Promise<readonly Exchange[]>;
+  /** The tools that answers allowed for the chat, as they are now. */
+  rememberedTools(): Promise<ReadonlySet<string>>;
 }

@@ -47,6 +47,7 @@ import { chatsDeletedWith } from '../store/queries/forks.ts';
 import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import { waitForChat } from '../store/queries/search-index.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
+import { type ChatApproval, keepApprovals, readApprovals } from './approvals.ts';
 import { deleteWholeChat } from './delete-chat.ts';
 import { type ForkRequest, forkChat } from './fork/fork-chat.ts';
 import { type MessageDetails, readAnswers, readCalls } from './message-details.ts';
@@ -82,26 +83,44 @@ function getTitle(row: ChatRow): string | null {
   return row.title_json === null ? null : (JSON.parse(row.title_json) as string);
 }
 
-function chatJson(row: ChatRow) {
+function chatJson(row: ChatRow, approvals: readonly ChatApproval[]) {
   const metadata = row.metadata_json === null ? null : (parseOwnJson(row.metadata_json) as Record<string, unknown>);
-  return { ...recordJson(row), metadata };
+  return { ...recordJson(row, approvals), metadata };
+}
+
+/** Returns the JSON of a chat with what was allowed in it. Throws `chat_not_found` if the caller does not see the chat. */
+async function readChat(reads: Reads, scope: Scope, chatId: string) {
+  const row = await chatRow(reads, scope, chatId);
+  return chatJson(row, (await readApprovals(reads, [row.chat_key]))(row.chat_key));
 }
 
 /** What a caller sets of a chat. */
-const labels = ({ title, metadata }: ReturnType<typeof chatJson>) => ({ title, metadata });
+const labels = ({ title, metadata, approvals }: ReturnType<typeof chatJson>) => ({
+  title,
+  metadata,
+  approvals: approvals.map(({ tool }) => tool),
+});
 
 /** A chat's record without its metadata. */
-const recordJson = (row: ChatRow) => ({
+const recordJson = (row: ChatRow, approvals: readonly ChatApproval[]) => ({
   ...shortChatJson(row),
   title: getTitle(row),
   titlePreview: previewTitle(getTitle(row), row.first_text_json),
   forkedFrom: row.forked_from_id === null ? null : { chatId: row.forked_from_id, runId: row.forked_run_id },
   replacedBy: row.replaced_by_id,
+  approvals,
   transient: row.transient === 1,
 });
 
 /** Returns the JSON of a chat in a list. The metadata can be long, so it is not parsed. */
-const chatItem = (row: ChatRow): string => jsonWith(recordJson(row), 'metadata', row.metadata_json ?? 'null');
+const chatItem = ({ row, approvals }: ListedChat): string =>
+  jsonWith(recordJson(row, approvals), 'metadata', row.metadata_json ?? 'null');
+
+/** A chat with what was allowed in it. */
+interface ListedChat {
+  readonly row: ChatRow;
+  readonly approvals: readonly ChatApproval[];
+}
 
 /**
  * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
@@ -191,6 +210,8 @@ const NO_HISTORY: ImportedHistory = { turns: [], attach: async () => {} };
 export interface ChatChange {
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, unknown>> | null;
+  /** The approvals that remain. */
+  readonly approvals?: readonly { readonly tool: string }[];
 }
 
 export class Chats {
@@ -251,24 +272,27 @@ export class Chats {
           after: { aliasChatId: alias, consumerId },
         });
         // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
-        return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+        return chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId), []);
       });
     return repeatOnConflict(create, imported.isConflict);
   }
 
   async get(scope: Scope, chatId: string) {
-    return chatJson(await chatRow(this.#store.reads, scope, chatId));
+    return readChat(this.#store.reads, scope, chatId);
   }
 
   /**
-   * Sets the title and the metadata, also while a run is active. `updatedAt` changes too, because callers that read the
+   * Sets the title and the metadata and removes approvals, also while a run is active. `updatedAt` changes too, because callers that read the
    * changed chats with `updatedAfter` would otherwise keep the earlier title.
    */
-  async update(integrationId: IntegrationId, chatId: string, { title, metadata }: ChatChange, audit: Audit) {
+  async update(integrationId: IntegrationId, chatId: string, change: ChatChange, audit: Audit) {
+    const { title, metadata, approvals } = change;
     if (metadata !== undefined && metadata !== null) checkMetadata(metadata);
     return this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
+      const before = labels(chatJson(chat, (await readApprovals(tx, [chat.chat_key]))(chat.chat_key)));
+      if (approvals !== undefined) await keepApprovals(tx, chat.chat_key, approvals);
       await tx.run(updateChat, {
         chatKey: chat.chat_key,
         titleJson: title === undefined ? chat.title_json : jsonOrNull(title),
@@ -276,12 +300,12 @@ export class Chats {
         now: Date.now(),
       });
       // Read inside the transaction: a later read could see another PATCH or a DELETE.
-      const changed = chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+      const changed = await readChat(tx, wholeIntegration(integrationId), chatId);
       await audit(tx, {
         target: ['chat', chat.chat_id],
         integrationId,
         consumerId: chat.consumer_id,
-        before: labels(chatJson(chat)),
+        before,
         after: labels(changed),
       });
       return changed;
@@ -315,9 +339,14 @@ export class Chats {
     return this.#pages.read(query, {
       showsAll: true,
       sizes: (page) => reads.query(chatSizes(integrationId, filter, { ...page, order })),
-      rows: (page) => reads.query(listChats(integrationId, filter, { ...page, order })),
+      rows: async (page) => {
+        const rows = await reads.query(listChats(integrationId, filter, { ...page, order }));
+        const keys = rows.map((row) => row.chat_key);
+        const getApprovals = await readApprovals(reads, keys);
+        return rows.map((row): ListedChat => ({ row, approvals: getApprovals(row.chat_key) }));
+      },
       readTo: () => found?.readTo ?? null,
-      position: (row) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),
+      position: ({ row }) => ({ createdAt: order === 'updated' ? row.updated_at : row.created_at, id: row.chat_key }),
       show: chatItem,
     });
   }
@@ -358,7 +387,7 @@ export class Chats {
   async fork(integrationId: IntegrationId, requested: string, input: ForkRequest, audit: Audit) {
     return forkChat(this.#store, integrationId, requested, input, async (tx, chatId) => {
       // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
-      const chat = chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId));
+      const chat = chatJson(await chatRow(tx, wholeIntegration(integrationId), chatId), []);
       const { consumerId, forkedFrom } = chat;
       await audit(tx, { target: ['chat', chatId], integrationId, consumerId, after: { forkedFrom } });
       return chat;
@@ -374,13 +403,7 @@ export class Chats {
     const deleted = await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
       const chat = await chatRow(tx, wholeIntegration(integrationId), chatId);
-      const chatKeys = [chat.chat_key];
-      for (const chatKey of chatKeys) {
-        for (const { chat_key: other } of await tx.all(chatsDeletedWith, { chatKey })) {
-          await tx.all(lockChatByKey, { chatKey: other });
-          if (!chatKeys.includes(other)) chatKeys.push(other);
-        }
-      }
+      const chatKeys = await chatsDeletedTogether(tx, chat.chat_key);
       for (const chatKey of chatKeys) await refuseIfActive(tx, chatKey);
       for (const chatKey of chatKeys) await deleteWholeChat(tx, chatKey, Date.now());
       await audit(tx, { target: ['chat', chat.chat_id], integrationId, consumerId: chat.consumer_id });
@@ -390,10 +413,24 @@ export class Chats {
   }
 
   async #unindex(integrationId: IntegrationId, chatId: string): Promise<void> {
-    const { chat_key: chatKey } = await chatRow(this.#store.reads, wholeIntegration(integrationId), chatId);
-    await refuseIfActive(this.#store.reads, chatKey);
-    await unindexEarly(this.#store, [chatKey]);
+    const { reads, kind } = this.#store;
+    if (kind === 'postgres') return;
+    const { chat_key: chatKey } = await chatRow(reads, wholeIntegration(integrationId), chatId);
+    await refuseIfActive(reads, chatKey);
+    await unindexEarly(this.#store, await chatsDeletedTogether(reads, chatKey));
   }
+}
+
+/** Returns the chat, the chats that it replaced and its transient forks. In a transaction the others are locked. */
+async function chatsDeletedTogether(reads: Reads, chatKey: ChatKey): Promise<ChatKey[]> {
+  const chatKeys = [chatKey];
+  for (const key of chatKeys) {
+    for (const { chat_key: other } of await reads.all(chatsDeletedWith, { chatKey: key })) {
+      await reads.all(lockChatByKey, { chatKey: other });
+      if (!chatKeys.includes(other)) chatKeys.push(other);
+    }
+  }
+  return chatKeys;
 }
 
 async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RunId } from '../domain/ids.ts';
 import type { Question, StoredAnswer } from '../domain/question/question.ts';
+import { approvalJson } from '../domain/question/question-json.ts';
 import type { UnfinishedStepRecord } from '../domain/run/unfinished-step.ts';
 import { iso } from '../domain/time.ts';
 import { answersOfRuns, type CallRow, toolCallsOfRuns, unfinishedCallsOfRuns } from '../store/queries/message-calls.ts';
@@ -66,7 +67,10 @@ interface AnswerRow {
 }
 
 function toAnswer(row: AnswerRow) {
-  const { decision, reason, by } = JSON.parse(row.answer_json ?? '{}') as StoredAnswer;
+  const answer = JSON.parse(row.answer_json ?? '{}') as StoredAnswer;
+  const { decision, reason, by } = answer;
   const question = row.question_json === null ? null : (JSON.parse(row.question_json) as Question);
-  return { questionId: row.question_id, tool: question?.tool ?? null, decision, reason, by, at: iso(row.settled_at) };
+  const tool = question?.tool ?? null;
+  const at = iso(row.settled_at);
+  return { questionId: row.question_id, tool, decision, reason, ...approvalJson(answer), by, at };
 }

@@ -3,7 +3,7 @@ import { wholeIntegration } from '../domain/account/scope.ts';
 import type { ChatId, IntegrationId } from '../domain/ids.ts';
 import type { ClientTool } from '../domain/question/client-tool.ts';
 import type { Question, StoredAnswer } from '../domain/question/question.ts';
-import { parseQuestions, questionJson } from '../domain/question/question-json.ts';
+import { approvalJson, parseQuestions, questionJson } from '../domain/question/question-json.ts';
 import { parseExtras } from '../domain/run/run-extras.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
@@ -68,13 +68,16 @@ export class Questions {
 }
 
 function questionItem(row: QuestionRow): string {
-  const { questionId, kind, tool, arguments: given, agent } = questionJson(toQuestion(row));
+  const { questionId, kind, tool, arguments: given, agent, editable, rememberable } = questionJson(toQuestion(row));
   const answer = row.answer_json === null ? null : (JSON.parse(row.answer_json) as StoredAnswer);
   return JSON.stringify({
     questionId,
     kind,
     tool,
     arguments: given,
+    // `JSON.stringify` omits undefined fields.
+    editable,
+    rememberable,
     agent,
     apiIntegrationId: row.integration_id,
     chatId: row.chat_id,
@@ -84,6 +87,7 @@ function questionItem(row: QuestionRow): string {
     state: toState(row),
     decision: answer?.decision ?? null,
     reason: answer?.reason ?? null,
+    ...approvalJson(answer),
     answeredBy: answer === null ? null : { ...answer.by, at: iso(row.settled_at) },
   });
 }

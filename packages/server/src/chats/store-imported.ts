@@ -54,9 +54,13 @@ function stepRows({ answers, agent }: ImportedTurn, { agent: runAgent, now }: Ne
   const by = { agent: agent ?? runAgent, callerAgent: null, timestamp: now * 1000 };
   return answers.map((answer, index) => {
     const outcome: StepOutcome = { usage: null, output: toItems(by, answer) as StepOutcome['output'] };
-    return { run, step: index + 1, agent: by.agent, record: JSON.stringify(outcome) };
+    return { run, step: index + 1, agent: by.agent, tools: toolNames(answer), record: JSON.stringify(outcome) };
   });
 }
+
+/** A search finds them without the record, which can have long outputs. */
+const toolNames = (answer: ImportedAnswer): string | null =>
+  answer.kind === 'text' ? null : [...new Set(answer.calls.map(({ tool }) => tool))].join(' ');
 
 type By = Pick<MessageItem, 'agent' | 'callerAgent' | 'timestamp'>;
 

@@ -52,11 +52,15 @@ function providersReport(faults: readonly Fault[]): CommandOutcome[] {
   return faults.length === 0 ? [] : [{ text: faults.map(faultLine).join('\n'), isWhole: false }];
 }
 
-function agencyReport({ id, loaded, faults }: InspectedAgency): CommandOutcome {
-  if (loaded === null) return { text: faults.map((fault) => `${id}/${faultLine(fault)}`).join('\n'), isWhole: false };
-  const count = loaded.agents.size === 1 ? '1 agent' : `${loaded.agents.size} agents`;
-  return { text: `${id}: ok (${loaded.source}, ${count})`, isWhole: true };
+function agencyReport({ id, loaded, faults, evals }: InspectedAgency): CommandOutcome {
+  if (loaded === null || faults.length > 0)
+    return { text: faults.map((fault) => `${id}/${faultLine(fault)}`).join('\n'), isWhole: false };
+  const cases = evals.reduce((sum, suite) => sum + suite.cases.length, 0);
+  const counts = [countText(loaded.agents.size, 'agent'), ...(cases === 0 ? [] : [countText(cases, 'eval case')])];
+  return { text: `${id}: ok (${[loaded.source, ...counts].join(', ')})`, isWhole: true };
 }
+
+const countText = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const exists = (path: string) =>
   stat(path).then(

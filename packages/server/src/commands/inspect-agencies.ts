@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { agencyFolders } from '../agencies/agencies.ts';
+import { type EvalSuite, readEvals } from '../agencies/evals/read-evals.ts';
 import { AgencyBroken, type Fault } from '../agencies/fault.ts';
 import { serverLimits } from '../agencies/load-agency.ts';
 import { loadFolder } from '../agencies/load-folder.ts';
@@ -13,7 +14,10 @@ export interface InspectedAgency {
   readonly id: string;
   /** Null if the agency has faults. */
   readonly loaded: LoadedAgency | null;
+  /** The faults of the agency, or of its evals. */
   readonly faults: readonly Fault[];
+  /** The files without faults. */
+  readonly evals: readonly EvalSuite[];
 }
 
 export interface InspectionParts {
@@ -41,10 +45,11 @@ export async function inspectAgencies(
     try {
       const loaded = await loadFolder(join(folder, id), id, setting);
       loaded.code?.end();
-      inspected.push({ id, loaded, faults: [] });
+      const { suites, faults } = await readEvals(join(folder, id), id, loaded, models);
+      inspected.push({ id, loaded, faults, evals: suites });
     } catch (error) {
       if (!(error instanceof AgencyBroken)) throw error;
-      inspected.push({ id, loaded: null, faults: error.faults });
+      inspected.push({ id, loaded: null, faults: error.faults, evals: [] });
     }
   }
   return inspected;

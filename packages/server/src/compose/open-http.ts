@@ -8,6 +8,7 @@ import { Owners } from '../accounts/owners.ts';
 import { People } from '../accounts/people.ts';
 import { Sessions } from '../accounts/sessions.ts';
 import { SignIn } from '../accounts/sign-in.ts';
+import { readEval } from '../admission/eval-request.ts';
 import { readRerun } from '../admission/rerun-request.ts';
 import { auditFor } from '../audit/audit.ts';
 import { AuditLog } from '../audit/audit-log.ts';
@@ -36,6 +37,7 @@ import { chatRoutes } from '../http/routes/chats.ts';
 import { consolePages } from '../http/routes/console-pages.ts';
 import { consoleSignIn } from '../http/routes/console-sign-in.ts';
 import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
+import { evalRoutes } from '../http/routes/evals.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { getCompletion } from '../http/routes/get-completion.ts';
 import { overviewRoutes } from '../http/routes/overview.ts';
@@ -166,6 +168,10 @@ function addRunRoutes(
     ...{ starts, runReads, encoder, limits },
     readRerun: (given) => readRerun(original, given),
     compare: (scope, runIds) => compareRuns(comparing, scope, runIds),
+  });
+  evalRoutes(app, {
+    ...{ starts, runReads, encoder, limits, fetchAllow },
+    readEval: (request, run) => readEval(original, request, run),
   });
   questionRoutes(app, { questions: new Questions(store.reads, pages), starts, runReads, limits, fetchAllow });
   usageRoutes(app, { runReads, turns });

@@ -7,6 +7,7 @@ import { TurnMemory } from '../chats/turn-memory.ts';
 import { wholeIntegration } from '../domain/account/scope.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { CancelMode } from '../domain/run/run-state.ts';
+import { openArgumentCheck } from '../engine/check-arguments.ts';
 import { Engine } from '../engine/engine.ts';
 import { DefinitionSweep } from '../engine/step-prompt/definition-sweep.ts';
 import { shownDefinition } from '../engine/step-prompt/shown-definition.ts';
@@ -102,6 +103,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
     remoteReaders,
   );
   const mcp = openMcp(foundation);
+  const openRunServers = mcp.openRun.bind(mcp);
   const memory = stack.use(new TurnMemory());
   const loops = {
     steps: limits.stepsPerRun,
@@ -120,7 +122,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
       agencies,
       models,
       ...workspaces,
-      mcp: (agency) => mcp.openRun(agency),
+      mcp: openRunServers,
       fileQuotas: { mountBytes: limits.mountQuotaBytes, memberBytes: limits.memberQuotaBytes },
       prices,
       loops,
@@ -188,6 +190,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts,
     runSlots,
     mcpToolNames: (agency) => mcp.toolNames(agency),
     reserveTokens: limits.reserveTokens,
+    checkArguments: openArgumentCheck({ store, mcp: openRunServers, commandTools, logger }),
     logger,
   });
   return {

@@ -6,7 +6,10 @@ import type { McpTool } from '../agent/mcp-port.ts';
 import { checkApproval } from './check-approval.ts';
 
 const agent = (...approval: readonly string[]) =>
-  ({ name: 'A', tools: [], builtIn: ['write_file'], flows: [], approval: new Set(approval) }) as unknown as LoadedAgent;
+  ({
+    ...{ name: 'A', tools: [], builtIn: ['write_file'], flows: [] },
+    ...{ approval: new Set(approval), editable: new Set(), remember: new Set() },
+  }) as unknown as LoadedAgent;
 
 const tool = (...possibleNames: readonly string[]) => ({ name: possibleNames[0], possibleNames }) as McpTool;
 

@@ -15,6 +15,7 @@ import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
+import { toWalked } from '../domain/run/rerun.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
@@ -265,7 +266,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   if (turnsLeftOut > 0 && isNew) {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
-  const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
+  const finished = new FinishedSteps(toWalked(steps, run.extras.rerun), betweenSteps, chain.steps);
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
@@ -285,8 +286,14 @@ async function readRecorded(
 ): Promise<RecordedCalls | null> {
   const { rerun } = run.extras;
   if (rerun === undefined || rerun.tools === 'live') return null;
-  const rows = await retryWhileUnavailable(deps, stop, () => deps.store.reads.all(getJournal, { runId: rerun.of }));
-  return new RecordedCalls([...chained, ...rows.map(journalledStep)], known);
+  if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
+  const { of: runId } = rerun;
+  let { original } = run;
+  if (original === null) {
+    const read = () => deps.store.reads.all(getJournal, { runId });
+    original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
+  }
+  return RecordedCalls.ofRun([...chained, ...original], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */

@@ -1,5 +1,7 @@
 import type { LoadedAgency } from '../agencies/loaded-agency.ts';
-import type { RunId } from '../domain/ids.ts';
+import type { IntegrationId, RunId } from '../domain/ids.ts';
+import type { ArgumentChange } from '../domain/question/question.ts';
+import type { Refusal } from '../domain/refusal.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { CancelMode } from '../domain/run/run-state.ts';
 
@@ -15,3 +17,17 @@ export interface RunEngine {
   /** Resolves when the run has ended here; returns null if this node does not execute it. */
   ended(runId: RunId): Promise<void> | null;
 }
+
+/** The request with changed arguments. MCP servers may have other tools for other members. */
+export interface AnsweringRequest {
+  readonly integrationId: IntegrationId;
+  readonly consumerId: string | null;
+  readonly userContext: unknown;
+}
+
+/** Returns the refusal of arguments that the tools do not accept, or null. */
+export type CheckArguments = (
+  agency: LoadedAgency,
+  request: AnsweringRequest,
+  changes: readonly ArgumentChange[],
+) => Promise<Refusal | null>;

@@ -1,4 +1,5 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
+import { takesTemperature } from '@runwire/models';
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
 import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
@@ -124,6 +125,15 @@ export class PreparedAgency {
   }
 }
 
+/** The agent as a mere model: its answer varies as little as the model allows. */
+function toAlone(agent: LoadedAgent, modelId: string): LoadedAgent {
+  const nothing = { tools: [], builtIn: [], mcp: [], skills: [], flows: [], fallback: [], approval: new Set<string>() };
+  return { ...agent, ...nothing, settings: settingsAlone(modelId), reasoning: undefined, output: null };
+}
+
+export const settingsAlone = (modelId: string): LoadedAgent['settings'] =>
+  takesTemperature(modelId) ? { temperature: 0 } : {};
+
 /** The run for which an agency is prepared. */
 type PreparedRun = Pick<AdmittedRun, 'agent' | 'model' | 'extras'>;
 
@@ -158,12 +168,15 @@ export class PreparedAgencies {
     return prepared;
   }
 
-  /** Prepares a version for one rerun: its root agent has another model. */
-  findFor(agency: LoadedAgency, { agent: root, model, extras }: PreparedRun): PreparedAgency {
+  /** Prepares a version for one rerun: its root agent has another model, or is alone. */
+  findFor(agency: LoadedAgency, { agent: root, model, extras: { rerun } }: PreparedRun): PreparedAgency {
     const agent = agency.agents.get(root);
-    const ofRoot = extras.rerun?.model ?? null;
-    if (ofRoot === null || agent === undefined) return this.find(agency, model);
-    const agents = new Map([...agency.agents, [root, { ...agent, model: ofRoot }]]);
+    const ofRoot = rerun?.model ?? null;
+    const isAlone = rerun?.eval?.alone === true;
+    if ((ofRoot === null && !isAlone) || agent === undefined) return this.find(agency, model);
+    const variant = { ...agent, model: ofRoot ?? agent.model };
+    const modelId = this.#deps.agencies.getModel(agency, variant, model);
+    const agents = new Map([...agency.agents, [root, isAlone ? toAlone(variant, modelId) : variant]]);
     return this.#prepare({ ...agency, agents }, model);
   }
 

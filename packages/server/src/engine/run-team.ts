@@ -1,15 +1,17 @@
 import { linearCheck } from '@runwire/lib/linear-check.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
-import { type McpTool, type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
-import { alwaysAsks, type Model, type ModelTool, type Tool } from '../agent/ports.ts';
+import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
+import type { Model, ModelTool, Tool } from '../agent/ports.ts';
 import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
+import { rememberedTools } from '../store/queries/asked-questions.ts';
 import { END_OF_CHAT } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { aboutMember, getMember } from './about-run.ts';
+import { withApprovalLists } from './approval-lists.ts';
 import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
 import type { EngineDeps, FilesScope } from './deps.ts';
@@ -94,7 +96,7 @@ export class RunTeam implements Team, Disposable {
       output: output ?? agent.output,
       makeTools: () => {
         const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
-        return this.#approved(agent, [...own, ...mcp.tools, ...clientTools]);
+        return withApprovalLists(agent, [...own, ...mcp.tools, ...clientTools]);
       },
     });
   }
@@ -112,19 +114,6 @@ export class RunTeam implements Team, Disposable {
     // It is awaited after the tools of MCP servers are known, and may fail before.
     checked.catch(() => {});
     return checked;
-  }
-
-  /**
-   * `approval` counts whatever the tool's own rule is. A tool that only the caller can run asks already. A tool of an MCP
-   * server is found by each name that it can have: another server may take one name by listing a tool.
-   */
-  #approved({ approval }: LoadedAgent, tools: readonly (Tool | McpTool)[]): readonly Tool[] {
-    if (approval.size === 0) return tools;
-    const isNamed = (tool: Tool | McpTool) =>
-      approval.has(tool.name) || ('possibleNames' in tool && tool.possibleNames.some((name) => approval.has(name)));
-    return tools.map((tool) =>
-      isNamed(tool) && tool.asks?.kind !== 'tool' ? { ...tool, asks: alwaysAsks('approval', tool.checkInput) } : tool,
-    );
   }
 
   #getTools({ tools, builtIn }: LoadedAgent, getScope: () => FilesScope): readonly Tool[] {
@@ -171,6 +160,13 @@ export class RunTeam implements Team, Disposable {
     return retryWhileUnavailable(this.#deps, this.#of.stop, () =>
       readExchanges(reads, { chatKey, runId, sender, recipient, before: END_OF_CHAT }, this.chain),
     );
+  }
+
+  async rememberedTools(): Promise<ReadonlySet<string>> {
+    const { chatKey } = this.#of.run;
+    const read = () => this.#deps.store.reads.all(rememberedTools, { chatKey });
+    const rows = await retryWhileUnavailable(this.#deps, this.#of.stop, read);
+    return new Set(rows.map((row) => row.remembered_tool));
   }
 
   /** Ends this run's sessions with MCP servers, and its use of the agency's process. */

@@ -17,10 +17,12 @@ import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, tried, asks, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
+  const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
+  const { arguments: changed, shownArguments } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
-    ...{ usage, output, replay, tried, asks, asked, files, firstTokenMs, promptBytes, tries, cost },
+    ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
+    ...{ arguments: changed, shownArguments },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }

@@ -41,8 +41,8 @@ function runEventData(row: EndedRunRow) {
   return { ...run, pending, charged, byModel };
 }
 
-function withoutArguments({ arguments: _, ...question }: ReturnType<typeof questionJson>) {
-  return question;
+function withoutArguments({ questionId, kind, callId, agent, callerAgent, tool }: ReturnType<typeof questionJson>) {
+  return { questionId, kind, callId, agent, callerAgent, tool };
 }
 
 /** Shortens what can be long, until the data fits. */

@@ -89,7 +89,10 @@ export function shortRunJson(row: StatusRow, lastEventId: number) {
     // The usage record keeps it.
     cost: row.chat_deleted_at === null ? toCost(row) : null,
     continues: row.continues,
-    rerunOf: row.rerun_of === null ? null : { runId: row.rerun_of, afterStep: row.rerun_after_step ?? 0 },
+    rerunOf:
+      row.rerun_of === null || row.rerun_of === row.run_id
+        ? null
+        : { runId: row.rerun_of, afterStep: row.rerun_after_step ?? 0 },
     pending: listPending(row),
   };
 }

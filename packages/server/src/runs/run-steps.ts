@@ -67,6 +67,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     output,
     replay: _,
     asks: __,
+    allows: _______,
     asked: ___,
     indexInLoop: ____,
     questionId: _____,
@@ -80,12 +81,16 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     completedAt,
     firstTokenMs = null,
     cost = null,
+    arguments: changed = null,
+    shownArguments = null,
     ...columns
   } = step;
   const [first] = output;
   return {
     ...columns,
     loop: loop === '' ? null : loop,
+    arguments: changed,
+    shownArguments,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),

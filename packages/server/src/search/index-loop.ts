@@ -27,7 +27,7 @@ import {
 } from '../store/queries/search-index.ts';
 import { first, type Reads, type Store, type StoreKind, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { readTurnWords } from './turn-words.ts';
+import { readTurnWords, splitTurns } from './turn-words.ts';
 
 export interface IndexLoopDeps {
   readonly store: Store;
@@ -38,8 +38,6 @@ export interface IndexLoopDeps {
 /** Turns and chats that are read at a time. */
 const TURNS = 64;
 const CHATS = 64;
-/** Turns that are read and added together. A turn has at most a few thousand words. */
-const TOGETHER = 32;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
 /** The walk rests four times as long as it works. */
@@ -174,8 +172,10 @@ async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promi
   const handled = await addRuns(adding, runs);
   if (handled > 0) await tx.run(endWaiting, { turns: toTurns(runs.slice(0, handled)) });
   let isWhole = handled === runs.length && waiting.length < TURNS;
-  for (const { chat_key: chatKey } of waiting.filter((row) => row.run_id === '')) {
-    const isAdded = !adding.isOver() && (await addChats(adding, [chatKey]));
+  const chats = waiting.filter((row) => row.run_id === '');
+  for (const [index, { chat_key: chatKey }] of chats.entries()) {
+    // The first one always: the search for new runs can take all the time.
+    const isAdded = (index === 0 || !adding.isOver()) && (await addChats(adding, [chatKey]));
     if (isAdded) await tx.run(endWaiting, { turns: toTurns([{ run_id: '', chat_key: chatKey }]) });
     else isWhole = false;
   }
@@ -219,8 +219,8 @@ const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((
 /** Adds turns to the index. Resolves to how many it has looked at, at least some. The others are left to a later transaction. */
 async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]): Promise<number> {
   let handled = 0;
-  while (handled < turns.length && !(handled > 0 && isOver())) {
-    const part = turns.slice(handled, handled + TOGETHER);
+  for (const part of await splitTurns(tx, turns)) {
+    if (handled > 0 && isOver()) break;
     const keys = toKeys(part.map(({ chat_key: chatKey }) => chatKey));
     await tx.all(keepChats, { keys });
     const docs = (await readTurnWords(tx, part)).map(({ turn, integrationId, words }) => ({

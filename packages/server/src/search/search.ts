@@ -13,12 +13,13 @@ import {
   listedChats,
   turnsOutside,
   unindexedInChats,
+  type WordsOfChat,
   wordsOfChats,
 } from '../store/queries/search.ts';
 import { searchState, type Turn } from '../store/queries/search-index.ts';
 import { type BuildQuery, first, type Store } from '../store/store.ts';
 import { type FewTurns, fewTurns } from './few-turns.ts';
-import { readTurnWords } from './turn-words.ts';
+import { readTurnWords, splitTurns } from './turn-words.ts';
 
 /** A page's rows in the list's order, with one more row than the page shows if there are so many. */
 export interface FoundPage<Id> {
@@ -41,8 +42,12 @@ const MAX_PORTION = 800;
 /** A portion of listed chats: chats, and their messages. */
 const CHATS_TOGETHER = 100;
 const MESSAGES_TOGETHER = 4000;
-/** Turns whose texts are read before other work gets a turn. */
-const TEXTS_TOGETHER = 16;
+/** Turns outside the index whose sizes are read at a time. */
+const SIZES_TOGETHER = 64;
+/** Each word is compared with all words of a turn: so many bytes before other work gets a turn. About 20 ms on SQLite. */
+const COMPARED_BYTES = 8 * 1024 * 1024;
+/** So many of them count as one more turn. */
+const COMPARED_PER_READ = 8 * 1024;
 
 /**
  * Finds the rows of a list that have words. The list is read in its own order, with its filters, and each row is checked: against
@@ -65,10 +70,13 @@ export class Search {
     // Most runs are completed: the list does not look for one among many others.
     const isChecked = readsInOrder(filter);
     const listed = { ...filter, runIds, status: isChecked ? undefined : status };
+    const maxBytes = Math.floor(COMPARED_BYTES / words.length);
     const ids: RunId[] = [];
     let reads = 0;
     for (let [before, limit] = [page.before, FIRST_PORTION]; ; ) {
-      const rows = await this.#inTurn(takeTurn, foundRuns(this.#store.kind, { ...listed, before, limit }, words));
+      const portion = foundRuns(this.#store.kind, { ...listed, before, limit }, words, maxBytes);
+      const rows = await this.#inTurn(takeTurn, portion);
+      const bytes = sumBytes(rows);
       const unread = rows.filter((row) => row.matches === null);
       const { matching, cost } = await this.#readTexts(takeTurn, unread, words);
       for (const row of rows) {
@@ -79,11 +87,13 @@ export class Search {
         if (ids.length === page.limit) return { ids, readTo: null };
       }
       const last = rows.at(-1);
-      if (last === undefined || rows.length < limit) return { ids, readTo: null };
+      const isCut = bytes > maxBytes;
+      if (last === undefined || (rows.length < limit && !isCut)) return { ids, readTo: null };
       before = { createdAt: last.created_at, id: last.run_id };
-      reads += rows.length + cost;
+      reads += rows.length + cost + comparisonCost(bytes, words);
       if (reads >= MAX_READS) return { ids, readTo: before };
-      if (unread.length === 0) limit = Math.min(2 * limit, MAX_PORTION);
+      if (isCut) limit = rows.length;
+      else if (unread.length === 0) limit = Math.min(2 * limit, MAX_PORTION);
     }
   }
 
@@ -151,24 +161,19 @@ export class Search {
 
   /** Returns which words each chat has. */
   async #checkChats(takeTurn: TakeTurn, chats: readonly ListedChat[], words: SoughtWords) {
-    const { kind } = this.#store;
-    const keys = jsonRows(chats.map(({ id: chat }) => ({ chat })));
     const matching = new Map<ChatKey, boolean[]>();
     const unread = new Set<ChatKey>();
-    const most = Math.max(...chats.map(({ num_messages: count }) => count));
-    for (let from = 1; from <= most; from += MESSAGES_TOGETHER) {
-      const positions = { from, before: from + MESSAGES_TOGETHER };
-      for (const row of await this.#inTurn(takeTurn, wordsOfChats(kind, keys, positions, words))) {
-        const { chat_key: chatKey } = row;
-        addFlags(
-          matching,
-          chatKey,
-          words.map((_, index) => row[`w${index}`] === 1),
-        );
-        if (row.unread === 1) unread.add(chatKey);
-      }
-    }
     let cost = chats.reduce((sum, { num_messages: count }) => sum + count, 0);
+    for await (const row of this.#wordsOfChats(takeTurn, chats, words)) {
+      const { chat_key: chatKey } = row;
+      addFlags(
+        matching,
+        chatKey,
+        words.map((_, index) => row[`w${index}`] === 1),
+      );
+      if (row.unread === 1) unread.add(chatKey);
+      cost += comparisonCost(row.bytes, words);
+    }
     const unsure = [...unread].filter((chatKey) => !matching.get(chatKey)?.every(Boolean)).map((chat) => ({ chat }));
     if (unsure.length === 0) return { matching, cost };
     const turns = await this.#inTurn(takeTurn, unindexedInChats(jsonRows(unsure)));
@@ -179,16 +184,33 @@ export class Search {
     return { matching, cost };
   }
 
+  /** Reads the index for these chats' turns. A chat can have several rows. */
+  async *#wordsOfChats(takeTurn: TakeTurn, chats: readonly ListedChat[], words: SoughtWords) {
+    const maxBytes = Math.floor(COMPARED_BYTES / words.length);
+    const most = Math.max(...chats.map(({ num_messages: count }) => count));
+    for (let from = 1; from <= most; from += MESSAGES_TOGETHER) {
+      let rest = chats.map(({ id: chat }) => ({ chat, from }));
+      while (rest.length > 0) {
+        const part = { chats: jsonRows(rest), before: from + MESSAGES_TOGETHER, maxBytes };
+        const rows = await this.#inTurn(takeTurn, wordsOfChats(this.#store.kind, part, words));
+        yield* rows;
+        rest = sumBytes(rows) > maxBytes ? restAfter(rest, rows) : [];
+      }
+    }
+  }
+
   /** Returns which words each turn has, by its texts. */
   async #readTexts(takeTurn: TakeTurn, turns: readonly Turn[], words: SoughtWords) {
     const matching = new Map<RunId, boolean[]>();
     let cost = 0;
-    for (let start = 0; start < turns.length; start += TEXTS_TOGETHER) {
-      using _turn = await takeTurn();
-      const part = turns.slice(start, start + TEXTS_TOGETHER);
-      for (const { turn, words: found } of await readTurnWords(this.#store.reads, part)) {
-        matching.set(turn.run_id, occurringWords(words, found));
-        cost += UNREAD_COST + Math.floor(found.size / WORDS_PER_READ);
+    const { reads } = this.#store;
+    for (let start = 0; start < turns.length; start += SIZES_TOGETHER) {
+      for (const part of await splitTurns(reads, turns.slice(start, start + SIZES_TOGETHER))) {
+        using _turn = await takeTurn();
+        for (const { turn, words: found } of await readTurnWords(reads, part)) {
+          matching.set(turn.run_id, occurringWords(words, found));
+          cost += UNREAD_COST + Math.floor(found.size / WORDS_PER_READ);
+        }
       }
     }
     return { matching, cost };
@@ -198,6 +220,19 @@ export class Search {
 function addFlags<Key>(flags: Map<Key, boolean[]>, key: Key, more: readonly boolean[]): void {
   const known = flags.get(key);
   flags.set(key, known === undefined ? [...more] : known.map((flag, index) => flag || more[index] === true));
+}
+
+const sumBytes = (rows: readonly { readonly bytes: number }[]): number =>
+  rows.reduce((sum, { bytes }) => sum + Number(bytes), 0);
+
+const comparisonCost = (bytes: number, words: SoughtWords): number =>
+  Math.floor((Number(bytes) * words.length) / COMPARED_PER_READ);
+
+/** What follows the last turn that was read. */
+function restAfter(parts: readonly { readonly chat: ChatKey; readonly from: number }[], rows: readonly WordsOfChat[]) {
+  const readTo = new Map(rows.map((row) => [row.chat_key, row.read_to]));
+  const last = parts.findLastIndex(({ chat }) => readTo.has(chat));
+  return parts.slice(last).map(({ chat, from }) => ({ chat, from: (readTo.get(chat) ?? from - 1) + 1 }));
 }
 
 /** Chats that are checked together. A long chat is alone. */

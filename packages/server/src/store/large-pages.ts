@@ -1,4 +1,5 @@
 import type { FairBudget } from '@runwire/lib/fair-budget.ts';
+import { nextPortion } from '@runwire/lib/next-portion.ts';
 import type { PageTurns, TakeTurn } from '@runwire/lib/page-turns.ts';
 import type { OwnerId } from '../domain/ids.ts';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
@@ -106,7 +107,7 @@ export class LargePages {
     let last: R | undefined;
     let isFull = false;
     while (page.length < limit && !isFull) {
-      const portion = nextPortion(rest.slice(0, limit - page.length));
+      const portion = nextPortion(rest.slice(0, limit - page.length), PORTION_BYTES, PORTION_ROWS);
       const [first] = portion;
       if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
       using _turn = await this.#turns.take(ownerId);
@@ -145,13 +146,3 @@ const isOlder = (one: ListPosition, other: ListPosition): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
 const sum = (sizes: readonly RowSize[]): number => sizes.reduce((bytes, row) => bytes + Number(row.bytes), 0);
-
-/** Returns the next rows that are read in one turn, and at least one row. */
-function nextPortion(sizes: readonly RowSize[]): RowSize[] {
-  let bytes = 0;
-  const end = sizes.findIndex((row, index) => {
-    bytes += Number(row.bytes);
-    return index > 0 && (bytes > PORTION_BYTES || index === PORTION_ROWS);
-  });
-  return sizes.slice(0, end === -1 ? sizes.length : end);
-}

@@ -44,6 +44,7 @@ import * as search from './migrations/0046-search.ts';
 import * as answersByTime from './migrations/0047-answers-by-time.ts';
 import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
 import * as reruns from './migrations/0049-reruns.ts';
+import * as rememberedTools from './migrations/0050-remembered-tools.ts';
 import * as joinedMeasures from './migrations/0052-joined-measures.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -93,6 +94,7 @@ const MIGRATIONS = {
   '0047-answers-by-time': answersByTime,
   '0048-words-of-members': wordsOfMembers,
   '0049-reruns': reruns,
+  '0050-remembered-tools': rememberedTools,
   '0052-joined-measures': joinedMeasures,
 };
 

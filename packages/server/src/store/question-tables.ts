@@ -22,4 +22,6 @@ export interface AskedQuestionsTable {
   answered_run_id: Generated<RunId | null>;
   /** The answer and who gave it (`StoredAnswer`). Null if there is none, or if an earlier version admitted the run. */
   answer_json: Generated<string | null>;
+  /** The tool that the answer allowed for the chat, until the approval is removed. Null if it allowed one call. */
+  remembered_tool: Generated<string | null>;
 }

@@ -12,6 +12,7 @@ interface StepColumns {
   agent: string;
   caller_agent: string | null;
   model: string | null;
+  /** The called tool. A step of an imported turn has the names of all its calls, with spaces between. */
   tool: string | null;
   call_id: string | null;
   first_event_id: number;

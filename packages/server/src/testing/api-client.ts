@@ -86,6 +86,15 @@ export class ApiClient {
     });
   }
 
+  /** Starts a run for an eval; resolves with its head, while the body still streams. */
+  evaluate(integrationId: string, body: object): Promise<StreamReader> {
+    return openStream(`${this.url}/v2/integrations/${integrationId}/evals/run`, {
+      method: 'POST',
+      headers: { ...this.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
   /** Opens a run's stream again, after a cursor. */
   events(runId: string, after: number | null, integrationId = 'demo'): Promise<StreamReader> {
     return openStream(`${this.url}/v2/integrations/${integrationId}/runs/${runId}/events`, {

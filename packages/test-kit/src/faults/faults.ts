@@ -22,6 +22,7 @@ import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
 import { PROCESS_FAULTS } from './process-faults.ts';
 import { writeBeforeCommit } from './publish-faults.ts';
+import { RERUN_FAULTS } from './rerun-faults.ts';
 import { ROLE_FAULTS } from './role-faults.ts';
 import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
@@ -186,6 +187,31 @@ function runBeforeAsking(): Overrides {
   return {};
 }
 
+/** Makes approved calls with the arguments that the model wrote. */
+function runOriginalArguments(): Overrides {
+  const written = new Map<string, unknown>();
+  const { find } = Agencies.prototype;
+  Agencies.prototype.find = function (this: Agencies, id) {
+    const found = find.call(this, id);
+    if (!found?.loaded) return found;
+    const agents = [...found.loaded.agents].map(([name, agent]) => {
+      const tools = agent.tools.map((tool): Tool => {
+        const { asks } = tool;
+        if (asks === undefined) return tool;
+        const isNeeded: typeof asks.isNeeded = (input, call) => {
+          written.set(call.toolCallId, input);
+          return asks.isNeeded(input, call);
+        };
+        const call: Tool['call'] = (input, about, text) => tool.call(written.get(about.callId) ?? input, about, text);
+        return { ...tool, asks: { ...asks, isNeeded }, call };
+      });
+      return [name, { ...agent, tools }] as const;
+    });
+    return { ...found, loaded: { ...found.loaded, agents: new Map(agents) } };
+  };
+  return {};
+}
+
 /** Admission sees the questions that a chat had before. */
 function answerTwice(): Overrides {
   const stored = new Map<unknown, unknown>();
@@ -263,6 +289,8 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   }),
   // A call is made before the question about it is asked.
   'run-before-asking': runBeforeAsking,
+  // A person's changes of arguments are not used.
+  'run-original-arguments': runOriginalArguments,
   // Questions stay open after their answer.
   'answer-twice': answerTwice,
   // A run in progress holds nothing of its member's allowance.
@@ -353,6 +381,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...MCP_FAULTS,
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
+  ...RERUN_FAULTS,
   ...ROLE_FAULTS,
   ...TOKEN_FAULTS,
   ...WEBHOOK_FAULTS,

@@ -124,7 +124,7 @@ interface AgentTextProps {
 }
 
 /** What the agent's model reads. */
-function AgentText({ definition: { data, error, refetch }, agent: { name, approval } }: AgentTextProps) {
+function AgentText({ definition: { data, error, refetch }, agent: shown }: AgentTextProps) {
   if (data === undefined) {
     return error === null ? (
       <Loading what="the instructions" />
@@ -132,12 +132,13 @@ function AgentText({ definition: { data, error, refetch }, agent: { name, approv
       <ErrorNotice error={error} onRetry={() => void refetch()} />
     );
   }
+  const { name, approval, editable, remember } = shown;
   const agent = data.agents.find((one) => one.name === name);
   if (agent === undefined) return null;
   return (
     <div key={name} className="agent-texts">
       <AgentInstructions definition={data} agent={agent} />
-      <AgentTools agent={agent} approval={approval} />
+      <AgentTools agent={agent} {...{ approval, editable, remember }} />
     </div>
   );
 }

@@ -8,10 +8,14 @@ interface AgentToolsProps {
   readonly agent: AgencyDefinition['agents'][number];
   /** The names of those whose calls a person must approve. */
   readonly approval: readonly string[];
+  /** Whose arguments an approval may change. */
+  readonly editable: readonly string[];
+  /** Which an approval may allow for a chat. */
+  readonly remember: readonly string[];
 }
 
 /** What the model can call: each tool with its description, and its arguments when it is opened. */
-export function AgentTools({ agent: { tools, output }, approval }: AgentToolsProps) {
+export function AgentTools({ agent: { tools, output }, approval, editable, remember }: AgentToolsProps) {
   return (
     <section className="card stack" aria-labelledby="tools">
       <h3 id="tools">Tools</h3>
@@ -26,6 +30,8 @@ export function AgentTools({ agent: { tools, output }, approval }: AgentToolsPro
                 </code>
                 {server !== null && <Badge>{server}</Badge>}
                 {approval.includes(name) && <Badge tone="warn">asks for approval</Badge>}
+                {editable.includes(name) && <Badge>can be corrected</Badge>}
+                {remember.includes(name) && <Badge>can be allowed in a chat</Badge>}
                 <span className="muted small">{formatCount(countArguments(inputSchema), 'argument')}</span>
               </summary>
               <JsonView text={formatJson(inputSchema)} label={`arguments of ${name}`} />

@@ -17,8 +17,8 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
   {
     title: 'Call',
     share: 2,
-    cell: ({ apiIntegrationId: integration, runId, tool, reason }) => (
-      <RowTitle detail={reason}>
+    cell: ({ apiIntegrationId: integration, runId, tool, ...answer }) => (
+      <RowTitle detail={toDetail(answer)}>
         <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
           <code>
             <bdi>{shorten(tool)}</bdi>
@@ -45,6 +45,16 @@ const COLUMNS: readonly Column<AskedQuestion>[] = [
     ),
   },
 ];
+
+type Details = Pick<AskedQuestion, 'reason' | 'changedArguments' | 'remember'>;
+
+/** The reason, and what the approval did besides. */
+function toDetail({ reason, changedArguments: changed, remember }: Details): string | null {
+  const corrected = changed === null ? null : `Corrected to ${shorten(JSON.stringify(changed), 500)}`;
+  const allowed = remember === null ? null : 'Allowed in the chat';
+  const parts = [corrected, allowed, reason].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join('. ');
+}
 
 function By({ answeredBy }: AskedQuestion) {
   if (answeredBy === null) return <Nothing />;

@@ -5,6 +5,7 @@ import { api } from '../../app/api.ts';
 import { QUESTIONS_KEY } from '../../app/open-questions.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { MemberName } from '../../ui/member-name.tsx';
 import { Time } from '../../ui/time.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { Questions } from '../transcript/questions.tsx';
@@ -52,7 +53,7 @@ export function ApprovalCard({ group, integrationName, onAnswered }: ApprovalCar
         </Link>
         {consumerId !== null && (
           <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
-            Member <bdi>{shorten(consumerId, 80)}</bdi>
+            Member <MemberName integration={integration} consumerId={consumerId} />
           </Link>
         )}
         <Link to="/integrations/$integration/runs/$run" params={{ integration, run: runId }}>
@@ -62,7 +63,7 @@ export function ApprovalCard({ group, integrationName, onAnswered }: ApprovalCar
           asked <Time time={askedAt} age />
         </span>
       </p>
-      <Questions questions={questions} onAnswer={mutateAsync} />
+      <Questions integration={integration} questions={questions} onAnswer={mutateAsync} />
       {error !== null && <ErrorNotice error={error} />}
     </article>
   );

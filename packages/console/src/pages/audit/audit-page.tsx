@@ -23,11 +23,11 @@ function Changes({ changes }: AuditEvent) {
 }
 
 const columns: readonly Column<AuditEvent>[] = [
-  { title: 'Time', cell: ({ at }) => <Time time={at} age /> },
+  { title: 'Time', share: 1.5, cell: ({ at }) => <Time time={at} age /> },
   { title: 'Who', share: 1.5, cell: ({ actor }) => <bdi>{actor.name ?? actor.id}</bdi> },
-  { title: 'Operation', share: 1.5, cell: ({ operation }) => operation },
-  { title: 'Target', share: 2, cell: ({ target }) => <bdi>{target}</bdi> },
-  { title: 'Changes', share: 3, cell: Changes },
+  { title: 'Operation', share: 1.6, cell: ({ operation }) => operation },
+  { title: 'Target', share: 2, isMinor: true, cell: ({ target }) => <bdi>{target}</bdi> },
+  { title: 'Changes', share: 2.6, cell: Changes },
   { title: 'Address', isMinor: true, cell: ({ address }) => address ?? <Nothing /> },
 ];
 

@@ -5,6 +5,7 @@ import { formatNumber } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
+import { May } from '../../ui/may.tsx';
 import { MemberName } from '../../ui/member-name.tsx';
 import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -79,9 +80,11 @@ export const chatList: ListKind<Chat> = {
   none: (integration) => (
     <EmptyState title="No chats yet">
       <p>Send a message in the playground, or from your backend. Each conversation becomes a chat.</p>
-      <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
-        Open the playground
-      </Link>
+      <May call="getCompletionV2">
+        <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
+          Open the playground
+        </Link>
+      </May>
     </EmptyState>
   ),
 };

@@ -6,6 +6,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AllowedTools } from './allowed-tools.tsx';
 import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
 import { chatQuery } from './chat-queries.ts';
@@ -47,6 +48,7 @@ export function ChatPage() {
       actions={<ChatActions chat={chat} />}
     >
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <AllowedTools chat={chat} />
       <ChatTurns key={chatId} chat={chat} />
     </Page>
   );

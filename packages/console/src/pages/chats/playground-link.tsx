@@ -1,5 +1,6 @@
 import type { Chat } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
+import { May } from '../../ui/may.tsx';
 
 interface PlaygroundLinkProps {
   readonly chat: Pick<Chat, 'apiIntegrationId' | 'chatId' | 'consumerId'>;
@@ -13,14 +14,16 @@ interface PlaygroundLinkProps {
 export function PlaygroundLink(props: PlaygroundLinkProps) {
   const { chat, isMain = false, label = 'Continue in the playground', title } = props;
   return (
-    <Link
-      className={isMain ? 'button button-primary' : 'button button-small'}
-      to="/integrations/$integration/playground"
-      params={{ integration: chat.apiIntegrationId }}
-      aria-label={title}
-      search={{ chat: chat.chatId, ...(chat.consumerId !== null && { member: chat.consumerId }) }}
-    >
-      {label}
-    </Link>
+    <May call="getCompletionV2">
+      <Link
+        className={isMain ? 'button button-primary' : 'button button-small'}
+        to="/integrations/$integration/playground"
+        params={{ integration: chat.apiIntegrationId }}
+        aria-label={title}
+        search={{ chat: chat.chatId, ...(chat.consumerId !== null && { member: chat.consumerId }) }}
+      >
+        {label}
+      </Link>
+    </May>
   );
 }

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { api } from '../../app/api.ts';
 import { agenciesQuery } from '../../app/queries.ts';
 import { Badge } from '../../ui/feedback.tsx';
+import { useMay } from '../../ui/may.tsx';
 
 /** The first request is shown this soon after it arrived. */
 const LIVE_MS = 3_000;
@@ -34,10 +35,13 @@ const startedQuery = (apiIntegrationId: string) =>
     refetchInterval: ({ state: { data } }) => (data !== undefined && isComplete(data) ? false : LIVE_MS),
   });
 
+/** The steps are for people who may do them. Others may not even read the keys. */
+const useStarted = (integration: string) => useQuery({ ...startedQuery(integration), enabled: useMay('createApiKey') });
+
 /** True until it is known which steps are done. A list that appears later would move the page. */
 export function useIsChecklistLoading(integration: string): boolean {
   const agencies = useQuery(agenciesQuery);
-  const started = useQuery(startedQuery(integration));
+  const started = useStarted(integration);
   return agencies.isLoading || started.isLoading;
 }
 
@@ -48,7 +52,7 @@ export function Checklist({
   readonly integration: Integration;
 }) {
   const { data: agencies } = useQuery(agenciesQuery);
-  const { data: started } = useQuery(startedQuery(integration));
+  const { data: started } = useStarted(integration);
   if (agencies === undefined || started === undefined) return null;
   const hasOwnAgency = agencies.some(({ source }) => source !== 'bundled');
   if (isComplete(started) && hasOwnAgency && allowances !== null) return null;
@@ -102,7 +106,7 @@ export function Checklist({
 
 function Step({ isDone, children }: { readonly isDone: boolean; readonly children: ReactNode }) {
   return (
-    <li className="row">
+    <li className="row row-beside">
       <Badge tone={isDone ? 'good' : 'neutral'}>{isDone ? 'done' : 'to do'}</Badge>
       <span>{children}</span>
     </li>

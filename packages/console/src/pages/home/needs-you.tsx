@@ -2,6 +2,7 @@ import type { Overview } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatAge, formatCount } from '../../lib/format.ts';
+import { Prose } from '../../ui/prose.tsx';
 
 /** What only a person can settle. */
 export function NeedsYou({ overview }: { readonly overview: Overview }) {
@@ -42,7 +43,10 @@ const agencies = ({ brokenAgencies, failedMcpServers }: Overview): Item[] => [
     ({ agency, error }): Item => [
       `agency ${agency}`,
       <>
-        The agency <AgencyLink agency={agency} /> cannot be loaded: <bdi>{error}</bdi>
+        The agency <AgencyLink agency={agency} /> cannot be loaded:{' '}
+        <bdi>
+          <Prose text={error} />
+        </bdi>
       </>,
     ],
   ),
@@ -53,7 +57,10 @@ const agencies = ({ brokenAgencies, failedMcpServers }: Overview): Item[] => [
         The MCP server <bdi>{server}</bdi> of <AgencyLink agency={agency} /> cannot be used
         {error !== null && (
           <>
-            : <bdi>{error}</bdi>
+            :{' '}
+            <bdi>
+              <Prose text={error} />
+            </bdi>
           </>
         )}
       </>,

@@ -6,6 +6,7 @@ import { Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import './integrations.css';
+import { May } from '../../ui/may.tsx';
 import { ConnectPanel } from './connect-panel.tsx';
 import { OverviewPanel } from './overview-panel.tsx';
 import { SettingsPanel } from './settings-panel.tsx';
@@ -48,9 +49,11 @@ export function IntegrationPage() {
         </>
       }
       actions={
-        <Link className="button" to="/integrations/$integration/playground" params={{ integration: id }}>
-          Open playground
-        </Link>
+        <May call="getCompletionV2">
+          <Link className="button" to="/integrations/$integration/playground" params={{ integration: id }}>
+            Open playground
+          </Link>
+        </May>
       }
     >
       <Tabs

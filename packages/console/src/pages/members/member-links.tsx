@@ -1,5 +1,6 @@
 import type { Member } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
+import { May } from '../../ui/may.tsx';
 
 interface MemberLinksProps {
   readonly integration: string;
@@ -24,9 +25,16 @@ export function MemberLinks({ integration, member: { consumerId, folder } }: Mem
       <Link className="button button-small" to="/integrations/$integration/files" params={params} search={{ folder }}>
         Files
       </Link>
-      <Link className="button button-small" to="/integrations/$integration/playground" params={params} search={search}>
-        Playground as this member
-      </Link>
+      <May call="getCompletionV2">
+        <Link
+          className="button button-small"
+          to="/integrations/$integration/playground"
+          params={params}
+          search={search}
+        >
+          Playground as this member
+        </Link>
+      </May>
     </nav>
   );
 }

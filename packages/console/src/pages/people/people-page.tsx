@@ -8,6 +8,7 @@ import { useCreateDialog } from '../../app/use-create-dialog.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Badge, EmptyState } from '../../ui/feedback.tsx';
+import { May } from '../../ui/may.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -82,9 +83,11 @@ export function PeoplePage() {
         </>
       }
       actions={
-        <button type="button" className="button button-primary" onClick={() => setInviting(true)}>
-          Invite a person
-        </button>
+        <May call="createPerson">
+          <button type="button" className="button button-primary" onClick={() => setInviting(true)}>
+            Invite a person
+          </button>
+        </May>
       }
     >
       <DataTable

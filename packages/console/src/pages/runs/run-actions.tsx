@@ -26,14 +26,16 @@ export function RunActions({ run }: { readonly run: RunRecord }) {
         </>
       )}
       {!run.chatDeleted && (
-        <Link
-          className="button"
-          to="/integrations/$integration/playground"
-          params={{ integration }}
-          search={{ run: runId }}
-        >
-          Try again in the playground
-        </Link>
+        <May call="getCompletionV2">
+          <Link
+            className="button"
+            to="/integrations/$integration/playground"
+            params={{ integration }}
+            search={{ run: runId }}
+          >
+            Try again in the playground
+          </Link>
+        </May>
       )}
       {isCancelling && <CancelDialog run={run} onClose={() => setCancelling(false)} />}
     </>

@@ -7,6 +7,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { LongText } from '../../ui/long-text.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
+import { MemberName } from '../../ui/member-name.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { PendingQuestions } from '../../ui/pending-questions.tsx';
 import { RunError } from '../../ui/run-error.tsx';
@@ -99,7 +100,7 @@ export function RunDetails({ run, steps, log, logState }: RunDetailsProps) {
               <Nothing />
             ) : (
               <Link to="/integrations/$integration/members/$member" params={{ integration, member: consumerId }}>
-                <bdi>{shorten(consumerId)}</bdi>
+                <MemberName integration={integration} consumerId={consumerId} />
               </Link>
             )}
           </dd>

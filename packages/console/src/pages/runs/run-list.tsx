@@ -6,6 +6,7 @@ import { formatCost, formatDuration, formatNumber } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState, Status } from '../../ui/feedback.tsx';
+import { May } from '../../ui/may.tsx';
 import { MemberName } from '../../ui/member-name.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { RowTitle } from '../../ui/row-title.tsx';
@@ -140,9 +141,11 @@ export const runList: ListKind<RunListItem> = {
   none: (integration) => (
     <EmptyState title="No runs yet">
       <p>Send a message in the playground, or from your backend.</p>
-      <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
-        Open the playground
-      </Link>
+      <May call="getCompletionV2">
+        <Link className="button" to="/integrations/$integration/playground" params={{ integration }}>
+          Open the playground
+        </Link>
+      </May>
     </EmptyState>
   ),
 };

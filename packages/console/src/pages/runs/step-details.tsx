@@ -1,7 +1,7 @@
 import type { RunRecord } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { formatDuration } from '../../lib/format.ts';
+import { formatDuration, formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading, Status } from '../../ui/feedback.tsx';
@@ -66,6 +66,14 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           {content !== null && <Content content={content} />}
           {content === null && logState.error === null && <Loading what="the events of the step" />}
         </>
+      )}
+      {step.arguments !== null && (
+        <section className="stack-tight">
+          <h3>Corrected by a person</h3>
+          <JsonView text={formatJson(step.arguments)} label="corrected arguments" isRepeated />
+          <p className="muted">The model wrote:</p>
+          <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
+        </section>
       )}
       {step.files.length > 0 && (
         <section>

@@ -294,11 +294,13 @@ function decide(answers: readonly Answer[], asked: readonly Question[]): Message
   const person = queryClient.getQueryData(meQuery.queryKey)?.person;
   const by = { kind: 'person', id: person?.personId ?? null, name: person?.name ?? person?.email ?? null } as const;
   const at = new Date().toISOString();
-  return answers.map(({ questionId, approve, reason }) => ({
+  return answers.map(({ questionId, approve, reason, arguments: changedArguments = null, remember = null }) => ({
     questionId,
     tool: asked.find((question) => question.questionId === questionId)?.tool ?? null,
     decision: approve === undefined ? 'output' : approve ? 'approved' : 'declined',
     reason: reason ?? null,
+    changedArguments,
+    remember,
     by,
     at,
   }));

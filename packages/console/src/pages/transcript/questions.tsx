@@ -1,29 +1,32 @@
 import type { Answer, Question } from '@runwire/client';
 import { type FormEvent, useState } from 'react';
-import { formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { CheckField, Fields, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
-import { LongCode } from './parts.tsx';
+import { CallArguments, changedArguments } from './correction.tsx';
 import './questions.css';
 
 /** What the form shows of a question. */
-type ShownQuestion = Pick<Question, 'questionId' | 'kind' | 'agent' | 'tool' | 'arguments'>;
+type ShownQuestion = Pick<
+  Question,
+  'questionId' | 'kind' | 'agent' | 'tool' | 'arguments' | 'editable' | 'rememberable'
+>;
 
 interface QuestionsProps {
+  readonly integration: string;
   readonly questions: readonly ShownQuestion[];
   /** If it rejects, the form can be sent again. */
   readonly onAnswer: (answers: readonly Answer[]) => unknown;
 }
 
-/** A correction declines the call, and its reason tells the agent what to change. */
+/** If the person asks for a change, the call is declined, and the reason tells the agent what to change. */
 const DECISIONS = [
   { value: 'approve', label: 'Approve' },
-  { value: 'correct', label: 'Ask for a change' },
+  { value: 'change', label: 'Ask for a change' },
   { value: 'decline', label: 'Decline' },
 ];
 
 /** The questions with which a run ended. The next run gets all answers together. */
-export function Questions({ questions, onAnswer }: QuestionsProps) {
+export function Questions({ integration, questions, onAnswer }: QuestionsProps) {
   const [isSent, setSent] = useState(false);
   const isSingle = questions.length === 1 && questions[0]?.kind === 'approval';
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -31,7 +34,8 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
     if (isSent) return;
     const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
     const fields = new Fields(new FormData(event.currentTarget, submitter));
-    if (!explainsCorrections(questions, fields, event.currentTarget)) return;
+    if (!explainsChanges(questions, fields, event.currentTarget)) return;
+    if (hasWrongArguments(questions, fields, event.currentTarget)) return;
     setSent(true);
     Promise.resolve(onAnswer(questions.map((question) => toAnswer(question, fields)))).catch(() => setSent(false));
   };
@@ -46,7 +50,7 @@ export function Questions({ questions, onAnswer }: QuestionsProps) {
           <p className="muted">
             <bdi>{question.agent}</bdi> waits for this. A new message declines it.
           </p>
-          <LongCode code={formatJson(question.arguments)} label={`arguments of ${shorten(question.tool, 100)}`} />
+          <CallArguments integration={integration} call={question} name={getName(question, 'arguments')} />
           <QuestionFields question={question} isSingle={isSingle} />
         </fieldset>
       ))}
@@ -94,21 +98,38 @@ function QuestionFields({ question, isSingle }: { readonly question: ShownQuesti
         maxLength={2000}
         onInput={({ currentTarget }) => currentTarget.setCustomValidity('')}
       />
+      {question.rememberable && (
+        <CheckField
+          label="Allow in this chat"
+          name={getName(question, 'remember')}
+          hint={`If the call is approved, further calls of ${shorten(question.tool, 100)} in this chat do not ask.`}
+        />
+      )}
     </>
   );
 }
 
-/** False if a correction does not tell what to change. Then the browser shows this at the field. */
-function explainsCorrections(questions: readonly ShownQuestion[], fields: Fields, form: HTMLFormElement): boolean {
+/** False if the person asks for a change and does not tell which. Then the browser shows this at the field. */
+function explainsChanges(questions: readonly ShownQuestion[], fields: Fields, form: HTMLFormElement): boolean {
   const unexplained = questions.find(
     (question) =>
-      fields.text(getName(question, 'decision')) === 'correct' && fields.text(getName(question, 'reason')) === '',
+      fields.text(getName(question, 'decision')) === 'change' && fields.text(getName(question, 'reason')) === '',
   );
   if (unexplained === undefined) return true;
   const reason = form.elements.namedItem(getName(unexplained, 'reason')) as HTMLInputElement;
   reason.setCustomValidity('Write what the agent must change.');
   reason.reportValidity();
   return false;
+}
+
+/** True if an approved call has arguments that the tool does not accept. Then their field gets the focus. */
+function hasWrongArguments(questions: readonly ShownQuestion[], fields: Fields, form: HTMLFormElement): boolean {
+  const wrong = questions
+    .filter((question) => fields.text(getName(question, 'decision')) === 'approve')
+    .map((question) => form.elements.namedItem(getName(question, 'arguments')) as HTMLTextAreaElement | null)
+    .find((field) => field?.ariaInvalid === 'true');
+  wrong?.focus();
+  return wrong !== undefined;
 }
 
 function toAnswer(question: ShownQuestion, fields: Fields): Answer {
@@ -119,5 +140,12 @@ function toAnswer(question: ShownQuestion, fields: Fields): Answer {
   }
   const reason = fields.optional(getName(question, 'reason'));
   const approve = fields.text(getName(question, 'decision')) === 'approve';
-  return { questionId, approve, reason };
+  if (!approve) return { questionId, approve, reason };
+  return {
+    questionId,
+    approve,
+    reason,
+    arguments: changedArguments(question, fields.exact(getName(question, 'arguments'))),
+    ...(fields.checked(getName(question, 'remember')) && { remember: 'chat' }),
+  };
 }

@@ -1,10 +1,11 @@
 import type { Message } from '@runwire/client';
 import type { ReactNode } from 'react';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount, formatJson } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { LongText } from '../../ui/long-text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MessageFiles } from './message-files.tsx';
+import { LongCode } from './parts.tsx';
 import { EMPTY_MESSAGE, type SentMessage } from './turn.ts';
 
 interface SentViewProps {
@@ -40,17 +41,24 @@ function Decisions({ decisions }: { readonly decisions: Message['answers'] }) {
   if (decisions.length === 0) return null;
   return (
     <ul className="plain-list" aria-label="Answers">
-      {decisions.map(({ questionId, tool, decision, reason, by, at }) => (
+      {decisions.map(({ questionId, tool, decision, reason, changedArguments, remember, by, at }) => (
         <li key={questionId}>
           {WORDS[decision]}{' '}
           <code>
             <bdi>{shorten(tool ?? 'a call')}</bdi>
           </code>{' '}
           by <bdi>{shorten(by.name ?? by.id ?? by.kind)}</bdi>, <Time time={at} />
+          {remember !== null && ', allowed in this chat'}
           {reason !== null && (
             <>
               : <bdi>{shorten(reason, 2000)}</bdi>
             </>
+          )}
+          {changedArguments !== null && (
+            <LongCode
+              code={formatJson(changedArguments)}
+              label={`corrected arguments of ${shorten(tool ?? 'a call')}`}
+            />
           )}
         </li>
       ))}

@@ -95,7 +95,7 @@ function LiveAnswer({ integration, turn, pending, actions, live }: AnswerProps &
       {isActive && <Waiting live={live} />}
       <StopNotice live={live} />
       {isRefused && <RefusedNotice error={error} turn={turn} actions={actions} />}
-      <Outcome error={result?.error} output={result?.output} turn={turn} pending={pending} actions={actions} />
+      <Outcome {...{ integration, turn, pending, actions }} error={result?.error} output={result?.output} />
       {result !== null && runId !== null && (
         <Figures
           run={{ apiIntegrationId: integration, runId }}
@@ -143,7 +143,7 @@ function StoredAnswer(props: AnswerProps & { readonly message: Message }) {
       {parts === null && (
         <p className="part-line">What the agents did was deleted with the chat in which the run was made.</p>
       )}
-      <Outcome error={error} output={run?.output} turn={turn} pending={pending} actions={actions} />
+      <Outcome {...{ integration, turn, pending, actions }} error={error} output={run?.output} />
       <Figures
         run={{ apiIntegrationId: integration, runId }}
         status={pending.length > 0 ? 'waiting' : status}
@@ -159,7 +159,7 @@ function StoredAnswer(props: AnswerProps & { readonly message: Message }) {
   );
 }
 
-interface OutcomeProps extends Omit<AnswerProps, 'integration'> {
+interface OutcomeProps extends AnswerProps {
   readonly error: Message['error'] | undefined;
   readonly output: unknown;
 }
@@ -181,12 +181,14 @@ function RegenerateButton({ turn, actions }: Pick<AnswerProps, 'turn' | 'actions
 }
 
 /** How a run ended: its error, its structured output, its questions. */
-function Outcome({ error, output, turn, pending, actions }: OutcomeProps) {
+function Outcome({ integration, error, output, turn, pending, actions }: OutcomeProps) {
   return (
     <>
       {error != null && <RunError error={error} {...(actions !== null && { onAgain: () => actions.onAgain(turn) })} />}
       {output != null && <JsonView text={formatJson(output)} label="structured output" isRepeated />}
-      {actions !== null && pending.length > 0 && <Questions questions={pending} onAnswer={actions.onAnswer} />}
+      {actions !== null && pending.length > 0 && (
+        <Questions integration={integration} questions={pending} onAnswer={actions.onAnswer} />
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import * as audit from './audit.ts';
 import * as chats from './chats.ts';
 import * as clientTokens from './client-tokens.ts';
 import * as completion from './completion.ts';
+import * as evals from './evals.ts';
 import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
@@ -19,6 +20,7 @@ export const operations = {
   ...completion,
   ...files,
   ...runs,
+  ...evals,
   ...members,
   ...clientTokens,
   ...chats,

@@ -72,6 +72,8 @@ export const step = {
   firstEventId: 2,
   lastEventId: 9,
   files: [],
+  arguments: null,
+  shownArguments: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,
@@ -113,6 +115,7 @@ export const chat = {
   titlePreview: 'Which trains go to Rome?',
   forkedFrom: null,
   replacedBy: null,
+  approvals: [],
   transient: false,
   metadata: null,
 };
@@ -149,6 +152,8 @@ export const askedQuestion = {
   state: 'open',
   decision: null,
   reason: null,
+  changedArguments: null,
+  remember: null,
   answeredBy: null,
 };
 
@@ -218,6 +223,8 @@ export const agency = {
       fallback: [],
       tools: ['clock'],
       approval: [],
+      editable: [],
+      remember: [],
       sandbox: false,
       starters: [],
     },

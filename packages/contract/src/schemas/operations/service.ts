@@ -112,6 +112,20 @@ export const getAgencySchema = operation({
   },
 });
 
+export const getEvalSchema = operation({
+  operationId: 'getEvalSchema',
+  method: 'GET',
+  path: '/evals.schema.json',
+  summary: 'Read the JSON Schema of evals/*.yaml',
+  description: 'Editors use it to complete and to check the files of evals.',
+  tags: ['Service'],
+  auth: false,
+  example: { status: 200, answer: json({ title: 'Runwire evals', type: 'object' }) },
+  responses: {
+    200: { description: 'The schema.', schema: freeObject({ description: 'A JSON Schema of draft 7.' }) },
+  },
+});
+
 export const getDocs = operation({
   operationId: 'getDocs',
   method: 'GET',

@@ -154,7 +154,7 @@ export class AgencyCodeTable {
   #describeTool(ref: string, file: string, tool: PreparedTool | RefusedCode): DescribedTool | RefusedCode {
     if ('refused' in tool) return tool;
     this.#tools.set(ref, tool);
-    const { name, description, inputSchema, repeatable, timeoutMs, asks, schemas } = tool;
+    const { name, description, inputSchema, repeatable, editable, remember, timeoutMs, asks, schemas } = tool;
     const { input, context } = schemas;
     this.#schemas.set(`tool ${ref}`, input);
     return {
@@ -164,6 +164,8 @@ export class AgencyCodeTable {
       description,
       inputSchema,
       repeatable,
+      editable: editable === true,
+      remember: remember === true,
       timeoutMs,
       asks: asks?.kind ?? null,
       isPlainInput: input.isPlain,

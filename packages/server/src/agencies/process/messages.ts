@@ -111,6 +111,8 @@ export interface DescribedTool extends ModelTool {
   /** The file that the author sees in sentences about the tool. */
   readonly file: string;
   readonly repeatable: boolean;
+  readonly editable: boolean;
+  readonly remember: boolean;
   readonly timeoutMs: number | undefined;
   readonly asks: QuestionKind | null;
   /** True if the server checks the input, because the schema is plain JSON Schema. Otherwise the process does. */

@@ -18,7 +18,7 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
   for (const ofChain of await readChain(reads, runId)) {
     for (const row of await reads.all(getJournal, { runId: ofChain })) {
       if (row.kind === 'begin') continue;
-      const { output, asks } = JSON.parse(row.record_json) as StepOutcome;
+      const { output, asks, allows } = JSON.parse(row.record_json) as StepOutcome;
       for (const item of output) {
         if (item.kind === 'tool_output') asked.delete(item.callId);
         if (item.kind !== 'tool_call') continue;
@@ -26,7 +26,8 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
         if (kind === undefined) continue;
         const { callId, agent, callerAgent, name: tool, text } = item;
         const argumentsText = text.trim() === '' ? '{}' : text;
-        asked.set(callId, { questionId: newId('qst'), kind, callId, agent, callerAgent, tool, argumentsText });
+        const about = { callId, agent, callerAgent, tool, argumentsText, ...allows?.[callId] };
+        asked.set(callId, { questionId: newId('qst'), kind, ...about });
       }
     }
   }

@@ -6,9 +6,9 @@ import { type MountPath, wholePath } from '../file/mount-path.ts';
 import type { ChatId, ChatKey, RunId } from '../ids.ts';
 import type { ModelPrice } from '../model/prices.ts';
 import type { ClientTool } from '../question/client-tool.ts';
-import type { Continuation, RequestAnswer, Settlement } from '../question/question.ts';
+import type { ArgumentChange, Continuation, RequestAnswer, Settlement } from '../question/question.ts';
 import { parseQuestions } from '../question/question-json.ts';
-import { settleAgain, settleQuestions } from '../question/settle-questions.ts';
+import { listChanges, settleAgain, settleQuestions } from '../question/settle-questions.ts';
 import { Refusal } from '../refusal.ts';
 import { type RunSettings, runSettings } from '../run/admitted-run.ts';
 import { NO_EXTRAS, type RunExtras } from '../run/run-extras.ts';
@@ -117,6 +117,8 @@ export interface AdmissionAgency {
 export type AdmissionQuestion =
   /** The fork in which the request continues. Null if nothing follows the run in the chat: then the request continues there. */
   | { readonly ask: 'fork' }
+  /** Do the schemas of the tools accept these arguments? */
+  | { readonly ask: 'arguments'; readonly changes: readonly ArgumentChange[] }
   /** Do all sandbox files of the request exist? */
   | { readonly ask: 'files' }
   /** Are the links of earlier attachments valid? `chatKey` is null if the chat is new. */
@@ -218,6 +220,11 @@ export function* decideAdmission(
       ? settleQuestions(open, request.answers, request.chatRules.answersAll)
       : settleAgain(open, rerun.settlements);
   if (continuation instanceof Refusal) return { kind: 'refuse', refusal: continuation };
+  const changes = listChanges(open, request.answers);
+  if (changes.length > 0) {
+    const refusal = yield { ask: 'arguments', changes };
+    if (refusal instanceof Refusal) return { kind: 'refuse', refusal };
+  }
 
   const { entryPoints } = agency;
   const isAsking = open !== null && Array.isArray(entryPoints) && entryPoints.includes(open.agent);
@@ -360,7 +367,7 @@ function refuseHistory(
 
 function refuseExtras(
   { caller_instructions: allowed }: AdmissionFactsRow,
-  { instructions, outputSchema }: RunExtras,
+  { instructions, outputSchema, rerun }: RunExtras,
   { hasOutput }: AdmissionAgency,
   agent: string,
 ): AdmissionDecision | null {
@@ -369,7 +376,8 @@ function refuseExtras(
       '`instructions` are not allowed by this integration; set its `callerInstructions` to true, or leave them out.';
     return refuse('invalid_request', sentence);
   }
-  if (outputSchema === null || !hasOutput(agent)) return null;
+  // An agent that is alone has no schema.
+  if (outputSchema === null || rerun?.eval?.alone === true || !hasOutput(agent)) return null;
   const sentence = `The agent \`${agent}\` has a schema for its answers already; leave out the request's schema.`;
   return refuse('invalid_request', sentence);
 }

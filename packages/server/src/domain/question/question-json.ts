@@ -1,4 +1,4 @@
-import type { OpenQuestions, Question } from './question.ts';
+import type { AllowedAnswers, OpenQuestions, Question, StoredAnswer } from './question.ts';
 
 /** Decodes the column `questions_json`. */
 export const parseQuestions = (json: string | null): OpenQuestions | null =>
@@ -6,6 +6,18 @@ export const parseQuestions = (json: string | null): OpenQuestions | null =>
 
 /** `arguments` of a question, as callers read it. */
 const toArguments = ({ argumentsText }: Question) => JSON.parse(argumentsText) as Record<string, unknown>;
+
+/** What an answer may do. Absent fields stay absent. */
+const toAllowed = ({ editable, rememberable }: Question): AllowedAnswers => ({
+  ...(editable && { editable }),
+  ...(rememberable && { rememberable }),
+});
+
+/** What an approval did besides. */
+export const approvalJson = (answer: StoredAnswer | null) => ({
+  changedArguments: answer?.changedArguments ?? null,
+  remember: answer?.remember ?? null,
+});
 
 /** A question as the stream shows it. */
 export const streamedQuestion = (question: Question) => ({
@@ -16,6 +28,7 @@ export const streamedQuestion = (question: Question) => ({
   callerAgent: question.callerAgent,
   tool: question.tool,
   arguments: toArguments(question),
+  ...toAllowed(question),
 });
 
 /** A question of a run or a chat. */
@@ -27,4 +40,5 @@ export const questionJson = (question: Question) => ({
   callerAgent: question.callerAgent,
   tool: question.tool,
   arguments: toArguments(question),
+  ...toAllowed(question),
 });

@@ -1,6 +1,7 @@
 import { Refusal } from '../refusal.ts';
 import type {
   Answerer,
+  ArgumentChange,
   Continuation,
   OpenQuestions,
   Question,
@@ -10,6 +11,7 @@ import type {
 } from './question.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
+const MAX_ARGUMENTS_BYTES = 1_048_576;
 
 /** A call's output if the user sent a new message instead of an answer. */
 export const NOT_ANSWERED = 'Not answered: the user sent a new message';
@@ -33,6 +35,12 @@ export function checkAnswers(answers: readonly RequestAnswer[]): Refusal | null 
     if (isOutput && Buffer.byteLength(outputText(answer.output)) > MAX_OUTPUT_BYTES) {
       return invalid(`${at}.output must have at most ${MAX_OUTPUT_BYTES} bytes.`);
     }
+    const ofApproval = answer.arguments === undefined ? answer.remember && 'remember' : 'arguments';
+    if (ofApproval !== undefined && answer.approve !== true)
+      return invalid(`${at} has \`${ofApproval}\`, which belongs to \`approve: true\`.`);
+    if (Buffer.byteLength(JSON.stringify(answer.arguments ?? {})) > MAX_ARGUMENTS_BYTES) {
+      return invalid(`${at}.arguments must have at most ${MAX_ARGUMENTS_BYTES} bytes.`);
+    }
   }
   return null;
 }
@@ -53,7 +61,8 @@ export function settleQuestions(
 ): Continuation | Refusal | null {
   const given = new Map((answers ?? []).map((answer) => [answer.questionId, answer]));
   const questions = open?.questions ?? [];
-  for (const [index, { questionId, approve }] of (answers ?? []).entries()) {
+  for (const [index, answer] of (answers ?? []).entries()) {
+    const { questionId, approve } = answer;
     const question = questions.find((one) => one.questionId === questionId);
     if (question === undefined) {
       const sentence = `\`answers[${index}].questionId\` is not an open question of this chat: it was answered, or a newer message arrived. Read the chat's \`pending\`.`;
@@ -63,6 +72,8 @@ export function settleQuestions(
       const needs = question.kind === 'approval' ? '`approve`' : '`output`';
       return invalid(`\`answers[${index}]\` must have ${needs}: the question is of the kind \`${question.kind}\`.`);
     }
+    const notAllowed = refuseNotAllowed(index, question, answer);
+    if (notAllowed !== null) return notAllowed;
   }
   if (open === null) return answersAll && answers !== null ? new Refusal('question_not_pending') : null;
   const missing = questions.filter(({ questionId }) => !given.has(questionId));
@@ -72,6 +83,23 @@ export function settleQuestions(
   }
   const ifIgnored = answers === null ? NOT_ANSWERED : DECLINED;
   return { runId: open.runId, settlements: questions.map((one) => settle(one, given.get(one.questionId), ifIgnored)) };
+}
+
+/** The tool decides what its approvals may do. */
+function refuseNotAllowed(index: number, { tool, editable, rememberable }: Question, answer: RequestAnswer) {
+  const refuse = (field: string, needed: string) =>
+    invalid(`\`answers[${index}].${field}\` is not allowed: the tool \`${tool}\` has no \`${needed}\`; leave it out.`);
+  if (answer.arguments !== undefined && editable !== true) return refuse('arguments', 'editable');
+  return answer.remember !== undefined && rememberable !== true ? refuse('remember', 'remember') : null;
+}
+
+/** The answers that change the arguments of a call. */
+export function listChanges(open: OpenQuestions | null, answers: readonly RequestAnswer[] | null): ArgumentChange[] {
+  return (answers ?? []).flatMap(({ questionId, arguments: changed }, index) => {
+    const question = open?.questions.find((one) => one.questionId === questionId);
+    if (changed === undefined || question === undefined) return [];
+    return [{ index, agent: question.agent, tool: question.tool, arguments: changed }];
+  });
 }
 
 /** Settles the questions as another run did, in which they had other ids. */
@@ -90,9 +118,12 @@ export function settleAgain(open: OpenQuestions | null, settlements: readonly Se
 function settle({ questionId, callId }: Question, answer: RequestAnswer | undefined, ifIgnored: string): Settlement {
   const ids = { questionId, callId };
   if (answer === undefined) return { ...ids, verdict: 'declined', text: ifIgnored };
-  const { approve, reason, output, failed = false } = answer;
+  const { approve, reason, output, failed = false, arguments: changed } = answer;
   if (output !== undefined) return { ...ids, verdict: 'output', text: outputText(output), failed };
-  if (approve === true) return { ...ids, verdict: 'approved', reason: reason ?? null };
+  if (approve === true) {
+    const change = changed === undefined ? {} : { argumentsText: JSON.stringify(changed) };
+    return { ...ids, verdict: 'approved', reason: reason ?? null, ...change };
+  }
   const hasReason = reason !== undefined && reason.trim() !== '';
   return { ...ids, verdict: 'declined', text: hasReason ? `Declined by the user: ${reason}` : DECLINED };
 }
@@ -103,6 +134,13 @@ export function toStoredAnswer(
   answers: readonly RequestAnswer[],
   by: Answerer,
 ): StoredAnswer {
-  const reason = answers.find((answer) => answer.questionId === questionId)?.reason ?? '';
-  return { decision: verdict, reason: reason.trim() === '' ? null : reason, by };
+  const answer = answers.find((one) => one.questionId === questionId);
+  const { reason = '', arguments: changedArguments, remember } = answer ?? {};
+  return {
+    decision: verdict,
+    reason: reason.trim() === '' ? null : reason,
+    by,
+    ...(changedArguments !== undefined && { changedArguments }),
+    ...(remember !== undefined && { remember }),
+  };
 }

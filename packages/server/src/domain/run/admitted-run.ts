@@ -25,7 +25,7 @@ export interface RunIdentity {
   /** The day of the usage totals. */
   readonly day: number;
   readonly createdAt: number;
-  /** The run that this one reruns, or null. */
+  /** The run that this one reruns, or null. A run for an eval has its own id. */
   readonly rerunOf: RunId | null;
 }
 
@@ -92,8 +92,10 @@ export interface AttemptStart {
   readonly opening: RunEvent;
   /** False if the first flush, step or end of the run stores the opening. */
   readonly isOpeningStored: boolean;
-  /** Null in the first attempt. */
+  /** Null in the first attempt, unless it is a rerun that keeps steps. */
   readonly resumed: ResumePoint | null;
+  /** The journal of the run that this one reruns, if admission has read it; otherwise null. */
+  readonly original: readonly JournalledStep[] | null;
 }
 
 /** What the user sent, and where. */

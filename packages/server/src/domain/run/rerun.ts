@@ -1,10 +1,32 @@
 import type { RunId } from '../ids.ts';
-import type { Step } from './step.ts';
+import { isOwnStep, type JournalledStep, type Step } from './step.ts';
 
-/** How a rerun differs from the original run. Stored with the run. A takeover reads it. */
-export interface RerunSettings {
-  /** The original run. */
-  readonly of: RunId;
+/** A call that an eval gives, with its outcome. */
+export interface GivenCall {
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly name: string;
+  /** The arguments. */
+  readonly text: string;
+  readonly outcome: GivenOutcome;
+}
+
+export interface GivenOutcome {
+  readonly text: string;
+  readonly failed: boolean;
+}
+
+/** What an eval gives its run in place of an original. */
+export interface EvalSettings {
+  /** What a tool's calls return, by its name. */
+  readonly tools: Readonly<Record<string, GivenOutcome>>;
+  /** Another run's calls. */
+  readonly recorded: readonly GivenCall[];
+  /** True if the root agent only asks its model once, without tools. */
+  readonly alone: boolean;
+}
+
+interface RerunChanges {
   /** The last step of the original that is kept; 0 if none is. */
   readonly afterStep: number;
   /** `recorded`: calls get the outcomes that they had in the original run. */
@@ -14,6 +36,16 @@ export interface RerunSettings {
   /** Replace the root agent's own. Null if they are not replaced. */
   readonly instructions: string | null;
 }
+
+/**
+ * How a rerun differs from the original run. Stored with the run. A takeover reads it. A run for an eval is a rerun without an
+ * original.
+ */
+export type RerunSettings = RerunChanges &
+  (
+    | { /** The original run. */ readonly of: RunId; readonly eval?: undefined }
+    | { readonly of: null; readonly eval: EvalSettings }
+  );
 
 /** True if a rerun can keep the original's steps up to this one: it is a finished step of the root loop. */
 export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean => loop === '' && kind !== 'begin';
@@ -32,4 +64,13 @@ export function keptSteps<S extends Pick<Step, 'step' | 'loop' | 'kind' | 'callI
     for (const one of steps) if (one.loop === callId || (one.kind === 'begin' && one.callId === callId)) kept.add(one);
   }
   return steps.filter((one) => kept.has(one));
+}
+
+/** A loop asks first the model that answered last. In a rerun with another model, the models of kept steps do not count. */
+export function toWalked(
+  steps: readonly JournalledStep[],
+  rerun: Pick<RerunSettings, 'model'> | undefined,
+): readonly JournalledStep[] {
+  if (rerun === undefined || rerun.model === null) return steps;
+  return steps.map((step) => (isOwnStep(step) ? step : { ...step, model: null }));
 }

@@ -2,7 +2,7 @@ import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
-import type { QuestionKind } from '../question/question.ts';
+import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
 
 /** The journal's format. A node resumes only runs whose format it knows. */
@@ -31,8 +31,14 @@ export const JOURNAL_FORMAT_WITH_EXTRAS = 5;
 /** A rerun's format: an earlier version would call its tools, and charge the member. */
 export const JOURNAL_FORMAT_WITH_RERUNS = 6;
 
+/** The format of a run with arguments that a person changed: an earlier version would make the call with the model's. */
+export const JOURNAL_FORMAT_WITH_CHANGES = 7;
+
+/** The format of a run for an eval: an earlier version would call its tools. */
+export const JOURNAL_FORMAT_WITH_EVALS = 8;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_RERUNS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -52,6 +58,11 @@ export interface StepOutcome {
   readonly tried?: WrongTry;
   /** The calls of a model step that need an answer of the caller, by their ids. */
   readonly asks?: Readonly<Record<string, QuestionKind>>;
+  /** What the answers to these calls may do besides, by their ids. Absent if nothing. */
+  readonly allows?: Readonly<Record<string, AllowedAnswers>>;
+  /** What the call was made with, and what the model wrote. Absent if a person changed nothing. */
+  readonly arguments?: unknown;
+  readonly shownArguments?: unknown;
   /** The message that a `send_message` sent, and to whom. */
   readonly asked?: { readonly agent: string; readonly message: string };
   /**

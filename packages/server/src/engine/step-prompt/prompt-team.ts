@@ -53,6 +53,11 @@ export class PromptTeam implements Team {
     return this.#setting.exchanges(sender, recipient);
   }
 
+  /** What asks is in the journal. */
+  async rememberedTools(): Promise<ReadonlySet<string>> {
+    return new Set();
+  }
+
   /** True if nothing in the agent's instructions is missing. */
   isWhole(name: string): boolean {
     const found = this.#find(name);

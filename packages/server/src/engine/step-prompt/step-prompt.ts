@@ -16,6 +16,7 @@ import type { PromptSetting } from '../build-prompt.ts';
 import { NO_CHAIN, readChain } from '../chain.ts';
 import { clientTools } from '../client-tools.ts';
 import type { FindModel } from '../deps.ts';
+import { settingsAlone } from '../prepared-agency.ts';
 import { readExchanges } from '../read-exchanges.ts';
 import { readyPrompt } from '../ready-prompt.ts';
 import { type AgencyDefinition, describeAgency, unknownDefinition } from './definition.ts';
@@ -91,21 +92,30 @@ function toUnknown({ agent }: ReadRun, { row, journal }: SoughtRow, limits: Agen
   return unknownDefinition([...new Set([agent, row.agent, ...journal.map((one) => one.agent)])], limits);
 }
 
-/** The root agent of a rerun can have another model, and other instructions from the first new step on. */
+/** The root agent of a rerun can have another model, and other instructions from the first new step on. It can be alone. */
 function withReplaced(
+  agencies: StepPromptDeps['agencies'],
   definition: AgencyDefinition,
-  { agent, extras }: ReadRun,
+  { agent, extras, integrationModel }: ReadRun,
   { isOwn }: SoughtRow,
 ): AgencyDefinition {
-  const { model = null, instructions = null } = extras.rerun ?? {};
-  if (model === null && instructions === null) return definition;
+  const { model = null, instructions = null, eval: ofEval } = extras.rerun ?? {};
+  const isAlone = ofEval?.alone === true;
+  if (model === null && instructions === null && !isAlone) return definition;
   const agents = definition.agents.map((one) => {
     if (one.name !== agent) return one;
     const texts = { shared: '', own: instructions, contextToModel: false, files: '' };
-    return {
+    const replaced = {
       ...one,
       model: model ?? one.model,
       instructions: instructions !== null && isOwn ? texts : one.instructions,
+    };
+    if (!isAlone) return replaced;
+    const nothing = { tools: [], flows: [], fallback: [], webSearch: false, reasoning: null, output: null };
+    return {
+      ...replaced,
+      ...nothing,
+      settings: settingsAlone(agencies.getModel(definition, replaced, integrationModel)),
     };
   });
   return { ...definition, agents };
@@ -113,7 +123,7 @@ function withReplaced(
 
 /** Resolves to null if the journal does not lead to the step, because the definition is not known. */
 async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known: AgencyDefinition) {
-  const definition = withReplaced(known, run, sought);
+  const definition = withReplaced(deps.agencies, known, run, sought);
   const { reads } = deps.store;
   const { runId, chatKey, position, continues } = run;
   const chain = continues === null ? NO_CHAIN : await readChain(reads, chatKey, { runId: continues, settlements: [] });

@@ -234,6 +234,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     opening,
     isOpeningStored: true,
     resumed,
+    original: null,
   });
 }
 

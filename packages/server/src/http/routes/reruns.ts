@@ -12,7 +12,7 @@ import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { toTrace } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
-import type { RunStarts } from '../run-starts.ts';
+import type { RunStarts, StartedRun } from '../run-starts.ts';
 import { replayCursor } from './get-completion.ts';
 
 export interface RerunRoutesDeps {
@@ -27,9 +27,23 @@ export interface RerunRoutesDeps {
 
 type Request = RequestOf<typeof operations.rerunRun>;
 
+/** Streams an admitted run to the request that started it. */
+export async function followStarted(
+  { starts, runReads, encoder }: Pick<RerunRoutesDeps, 'starts' | 'runReads' | 'encoder'>,
+  request: Parameters<RunStarts['follow']>[0],
+  reply: FastifyReply,
+  scope: Scope,
+  started: StartedRun,
+): Promise<void> {
+  const { runId, replayed, textOnly } = started.admission;
+  const resumes = replayed && !textOnly;
+  const after = resumes ? await replayCursor({ runReads }, scope, runId, request.headers['last-event-id']) : 0;
+  starts.follow(request, reply, started, textOnly ? new TextOnly() : encoder, after);
+}
+
 /** Runs a run again, and compares runs. */
 export function rerunRoutes(app: FastifyInstance, deps: RerunRoutesDeps): void {
-  const { starts, encoder, limits, readRerun, compare } = deps;
+  const { starts, limits, readRerun, compare } = deps;
 
   const rerun = async (request: Request, { integrationId }: Scope) => {
     const { body, params, principal } = request;
@@ -58,10 +72,7 @@ export function rerunRoutes(app: FastifyInstance, deps: RerunRoutesDeps): void {
 
   const start = async (request: Request, reply: FastifyReply, scope: Scope) => {
     const started = await starts.admit(request, reply, await rerun(request, scope));
-    const { runId, replayed, textOnly } = started.admission;
-    const resumes = replayed && !textOnly;
-    const after = resumes ? await replayCursor(deps, scope, runId, request.headers['last-event-id']) : 0;
-    starts.follow(request, reply, started, textOnly ? new TextOnly() : encoder, after);
+    await followStarted(deps, request, reply, scope, started);
   };
   route(app, operations.rerunRun, start, { startsRuns: true });
 

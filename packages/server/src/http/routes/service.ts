@@ -1,4 +1,4 @@
-import { AgencyFile, operations } from '@runwire/contract/schemas';
+import { AgencyFile, EvalFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { type LoadedAgency, type LoadedAgent, usesSandbox } from '../../agencies/loaded-agency.ts';
@@ -117,6 +117,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.headOpenApi, openApi);
 
   route(app, operations.getAgencySchema, async () => AgencyFile);
+  route(app, operations.getEvalSchema, async () => EvalFile);
 
   let rendered: string | null = null;
   const docs = async (_request: unknown, reply: FastifyReply) => {
@@ -131,6 +132,11 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.getDocs, docs);
   route(app, operations.headDocs, docs);
 }
+
+/** The tools that have the field, and the tools in the agent's list. */
+const listed = ({ tools, ...agent }: LoadedAgent, field: 'editable' | 'remember'): readonly string[] => [
+  ...new Set([...tools.filter((tool) => tool[field] === true).map(({ name }) => name), ...agent[field]]),
+];
 
 /** The tools whose calls need or may need an approval, without those of MCP servers. */
 function getApproval({ tools, approval }: LoadedAgent): readonly string[] {
@@ -152,6 +158,8 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       fallback: agent.fallback,
       tools: toolNames(agent),
       approval: getApproval(agent),
+      editable: listed(agent, 'editable'),
+      remember: listed(agent, 'remember'),
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),

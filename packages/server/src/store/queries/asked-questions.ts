@@ -40,6 +40,7 @@ export const settleAskedQuestion = statement(
           settled_at: eb.ref('excluded.settled_at'),
           answered_run_id: eb.ref('excluded.answered_run_id'),
           answer_json: eb.ref('excluded.answer_json'),
+          remembered_tool: eb.ref('excluded.remembered_tool'),
         })),
       ),
 );
@@ -55,7 +56,38 @@ const SETTLED_COLUMNS = [
   'settled_at',
   'answered_run_id',
   'answer_json',
+  'remembered_tool',
 ] as const;
+
+/** The tools that answers allowed for the chat. */
+export const rememberedTools = statement('remembered tools', (db, p: { chatKey: ChatKey }) =>
+  db
+    .selectFrom('asked_questions')
+    .select('remembered_tool')
+    .where('chat_key', '=', p.chatKey)
+    .where('remembered_tool', 'is not', null)
+    .$narrowType<{ remembered_tool: string }>(),
+);
+
+/** The same with who allowed them and when, the oldest first. */
+export const rememberedApprovals = (chatKeys: readonly ChatKey[]) => (db: Kysely<Schema>) =>
+  db
+    .selectFrom('asked_questions')
+    .select(['chat_key', 'remembered_tool', 'answer_json', 'settled_at'])
+    .where('chat_key', 'in', [...chatKeys])
+    .where('remembered_tool', 'is not', null)
+    .orderBy('settled_at')
+    .orderBy('question_id')
+    .$narrowType<{ remembered_tool: string; answer_json: string; settled_at: number }>();
+
+/** Calls of the tool ask again in the chat. */
+export const forgetTool = statement('forget tool', (db, p: { chatKey: ChatKey; tool: string }) =>
+  db
+    .updateTable('asked_questions')
+    .set({ remembered_tool: null })
+    .where('chat_key', '=', p.chatKey)
+    .where('remembered_tool', '=', p.tool),
+);
 
 export const deleteAskedQuestions = statement('delete asked questions', (db, p: { chatKey: ChatKey }) =>
   db.deleteFrom('asked_questions').where('chat_key', '=', p.chatKey),

@@ -18,15 +18,15 @@ export const insertImportedMessages = statement(
     ),
 );
 
-/** `steps`: `{run, step, agent, record}`. */
+/** `steps`: `{run, step, agent, tools, record}`. */
 export const insertImportedSteps = statement('insert imported steps', (db, p: { now: number; steps: JsonRows }) =>
   raw<never>(
     db,
     sql<never>`
-      insert into steps (run_id, step, attempt, kind, loop, index_in_loop, agent, status, first_event_id, last_event_id,
+      insert into steps (run_id, step, attempt, kind, loop, index_in_loop, agent, tool, status, first_event_id, last_event_id,
         record_json, started_at, completed_at)
       select j.value ->> 'run', cast(j.value ->> 'step' as integer), 1, 'model', '', cast(j.value ->> 'step' as integer),
-        j.value ->> 'agent', 'completed', 0, 0, j.value ->> 'record', cast(${p.now} as bigint), cast(${p.now} as bigint)
+        j.value ->> 'agent', j.value ->> 'tools', 'completed', 0, 0, j.value ->> 'record', cast(${p.now} as bigint), cast(${p.now} as bigint)
       from json_each(${p.steps}) as j`,
   ),
 );

@@ -368,7 +368,9 @@ function chosenRuns(
     .where(isChosen ? notIndexed('integration_id') : integrationOfReruns, '=', integrationId);
   if (runIds !== undefined) query = query.where('run_id', 'in', selectValues<RunId>(runIds, 'id'));
   if (!isChosen) query = query.where(sql<boolean>`rerun_of is not null`);
-  if (rerunOf !== undefined) query = query.where('rerun_of', '=', soughtId<RunId>(rerunOf));
+  // A run for an eval has its own id there.
+  if (rerunOf !== undefined)
+    query = query.where('rerun_of', '=', soughtId<RunId>(rerunOf)).whereRef('rerun_of', '<>', 'run_id');
   if (chatId !== undefined) query = query.where('chat_key', '=', chatKeyById(integrationId, chatId));
   if (consumerId !== undefined) query = query.where(notIndexed('consumer_id'), '=', consumerId);
   if (status !== undefined) query = query.where('status', '=', status);

@@ -183,10 +183,15 @@ export const keepChats = statement(
 const JSON_CHARACTERS = 1 + 12 * TEXT_CHARACTERS;
 
 /** A turn is near its chat's end, so it reads from there. */
-const readText = (role: 'user' | 'assistant') => sql`(
-  select substr(m.content_json, 1, ${sql.lit(JSON_CHARACTERS)}) from messages m
+const ofMessage = (role: 'user' | 'assistant', value: RawBuilder<unknown>) => sql`(
+  select ${value} from messages m
   where m.chat_key = j.value ->> 'chat' and m.run_id = j.value ->> 'run' and m.role = ${sql.lit(role)}
   order by m.position desc limit 1)`;
+
+const readText = (role: 'user' | 'assistant') =>
+  ofMessage(role, sql`substr(m.content_json, 1, ${sql.lit(JSON_CHARACTERS)})`);
+
+const sizeOfText = (role: 'user' | 'assistant') => ofMessage(role, sql`octet_length(m.content_json)`);
 
 /** Reads turns' texts. Null in `message_json` if the chat was deleted. `turns`: `{run, chat}`. */
 export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
@@ -212,17 +217,26 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
 
 export type TurnTexts = RowOf<typeof turnTexts>;
 
-/**
- * JSON with more tool names, and with errors: records for imported turns, for calls that failed or gave no result, and for
- * questions. `turns`: `{run, chat}`.
- */
+/** Bytes that `turnTexts` and `turnRecords` read of each turn, in the order of the turns. `turns`: `{run, chat}`. */
+export const turnSizes = statement('turn sizes', (db, p: { turns: JsonRows }) =>
+  raw<{ bytes: number }>(
+    db,
+    sql<{ bytes: number }>`select cast(
+        coalesce(${sizeOfText('user')}, 0) + coalesce(${sizeOfText('assistant')}, 0)
+        + coalesce((select sum(octet_length(s.record_json)) from steps s
+          where s.run_id = j.value ->> 'run' and s.status = 'failed'), 0) as bigint) as bytes
+      from json_each(${p.turns}) as j order by cast(j.key as bigint)`,
+  ),
+);
+
+/** JSON with errors and more tool names: records of calls that failed or gave no result, and questions. `turns`: `{run, chat}`. */
 export const turnRecords = statement('turn records', (db, p: { turns: JsonRows }) =>
-  raw<{ run_id: RunId; source: 'imported' | 'failed' | 'unfinished' | 'question'; json: string }>(
+  raw<{ run_id: RunId; source: 'failed' | 'unfinished' | 'question'; json: string }>(
     db,
     sql`
-      select s.run_id, case when s.status = 'failed' then 'failed' else 'imported' end as source, s.record_json as json
+      select s.run_id, 'failed' as source, s.record_json as json
         from json_each(${p.turns}) as j cross join steps s
-        where s.run_id = j.value ->> 'run' and (s.status = 'failed' or s.run_id like 'imp~_%' escape '~')
+        where s.run_id = j.value ->> 'run' and s.status = 'failed'
       union all
       select u.run_id, 'unfinished', u.record_json from json_each(${p.turns}) as j cross join unfinished_steps u
         where u.run_id = j.value ->> 'run'
@@ -259,15 +273,17 @@ export const importedChats = statement('imported chats', (db, p: { keys: JsonRow
   ),
 );
 
-/** The index's rows that only these chats have, with the lengths of their words. For the embedded store. `keys`: `{chat}`. */
+/** The index's rows that only these chats have, each with one of them and the length of its words. For the embedded store. `keys`: `{chat}`. */
 export const docsOfChats = statement('docs of chats', (db, p: { keys: JsonRows }) =>
   raw<{ doc: number; chat_key: ChatKey; bytes: number }>(
     db,
     sql<{ doc: number; chat_key: ChatKey; bytes: number }>`
-      select d.doc, m.chat_key, octet_length(d.words) as bytes from json_each(${p.keys}) as j
+      select d.doc, min(m.chat_key) as chat_key, octet_length(d.words) as bytes from json_each(${p.keys}) as j
       cross join messages m cross join search_docs d
       where m.chat_key = j.value ->> 'chat' and m.role = 'user' and d.run_id = m.run_id
-        and not exists (select 1 from shared_runs s where s.run_id = m.run_id and s.chat_key <> m.chat_key)`,
+        and not exists (select 1 from shared_runs s where s.run_id = m.run_id
+          and s.chat_key not in (select k.value ->> 'chat' from json_each(${p.keys}) as k))
+      group by d.doc`,
   ),
 );
 

@@ -32,8 +32,9 @@ const hasWords = (kind: StoreKind, words: SoughtWords): RawBuilder<boolean | nul
         sql` and `,
       )}`;
 
-const asInteger = (condition: RawBuilder<boolean | null>) =>
-  sql<number | null>`case when ${condition} then 1 when (${condition}) is null then null else 0 end`;
+/** What the comparison with one word reads of the row `d`. On PostgreSQL it is compressed. */
+const wordBytes = (kind: StoreKind): RawBuilder<number> =>
+  kind === 'postgres' ? sql`coalesce(pg_column_size(d.words), 0)` : sql`coalesce(octet_length(d.words), 0)`;
 
 /** On PostgreSQL: turns with all these words. */
 export const turnsWith = (words: SoughtWords, limit: number) => (db: Db) =>
@@ -101,23 +102,46 @@ export interface FoundRun extends Turn {
   readonly status: RunStatus;
   /** 1 or 0. Null if the run is not in the index. */
   readonly matches: number | null;
+  /** What was compared with each word. */
+  readonly bytes: number;
 }
 
-/** A page of listed runs, and whether each has all these words. Deleted chats' texts are not searched. */
-export const foundRuns = (kind: StoreKind, filter: Omit<RunFilter, 'texts'>, words: SoughtWords) => (db: Db) =>
-  db
-    .selectFrom('runs')
-    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .leftJoin('search_docs as d', 'd.run_id', 'runs.run_id')
-    .select(['runs.run_id', 'runs.chat_key', 'runs.created_at', 'runs.status'])
-    .select(
-      sql<number | null>`case when chats.deleted_at is not null then 0 else ${asInteger(hasWords(kind, words))} end`.as(
-        'matches',
-      ),
-    )
-    .where('runs.run_id', 'in', runsOfPage(db, filter))
-    .orderBy('runs.created_at', 'desc')
-    .orderBy('runs.run_id', 'desc');
+/**
+ * A page of listed runs, and whether each has all these words. Deleted chats' texts are not searched. The page ends after the row
+ * with which its rows have more than `maxBytes` of words.
+ */
+export const foundRuns =
+  (kind: StoreKind, filter: Omit<RunFilter, 'texts'>, words: SoughtWords, maxBytes: number) => (db: Db) =>
+    db
+      .with(
+        (cte) => cte('sized').materialized(),
+        (cte) =>
+          cte
+            .selectFrom('runs')
+            .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+            .leftJoin('search_docs as d', 'd.run_id', 'runs.run_id')
+            .select(['runs.run_id', 'runs.chat_key', 'runs.created_at', 'runs.status', 'chats.deleted_at'])
+            .select(wordBytes(kind).as('bytes'))
+            .where('runs.run_id', 'in', runsOfPage(db, filter)),
+      )
+      .with(
+        (cte) => cte('listed').materialized(),
+        (cte) =>
+          cte
+            .selectFrom('sized')
+            .selectAll()
+            .select(sql<number>`sum(bytes) over (order by created_at desc, run_id desc)`.as('up_to')),
+      )
+      .selectFrom('listed')
+      .leftJoin('search_docs as d', 'd.run_id', 'listed.run_id')
+      .select(['listed.run_id', 'listed.chat_key', 'listed.created_at', 'listed.status', 'listed.bytes'])
+      .select(
+        sql<number | null>`case when listed.deleted_at is not null then 0 when d.run_id is null then null
+          when ${hasWords(kind, words)} then 1 else 0 end`.as('matches'),
+      )
+      .where(sql<boolean>`listed.up_to - listed.bytes <= ${maxBytes}`)
+      .orderBy('listed.created_at', 'desc')
+      .orderBy('listed.run_id', 'desc');
 
 export interface ListedChat {
   readonly id: ChatKey;
@@ -139,24 +163,45 @@ export const listedChats = (integrationId: IntegrationId, filter: ChatFilter, pa
       sql.ref<number>(ORDER_COLUMNS[page.order]).as('created_at'),
     ]);
 
-export interface Positions {
-  readonly from: number;
+/** Which messages of chats are read. */
+interface ChatPart {
+  /** In this order: `{chat, from}`, with the first position. */
+  readonly chats: JsonRows;
+  /** The first position that is not read. */
   readonly before: number;
+  readonly maxBytes: number;
 }
 
+export type WordsOfChat = Readonly<Record<`w${number}`, number>> & {
+  readonly chat_key: ChatKey;
+  /** 1 if a turn is not in the index. */
+  readonly unread: number;
+  /** The last turn that was read. */
+  readonly read_to: number;
+  /** What was compared with each word. */
+  readonly bytes: number;
+};
+
 /**
- * Tells for each chat which words its turns at these positions have: `w0`, `w1` …, and if a turn is not in the index (`unread`).
- * `keys`: `{chat}`.
+ * Tells for each chat which words its turns have: `w0`, `w1` … It ends after the turn with which the turns have more than `maxBytes`
+ * of words.
  */
-export const wordsOfChats = (kind: StoreKind, keys: JsonRows, { from, before }: Positions, words: SoughtWords) => {
+export const wordsOfChats = (kind: StoreKind, { chats, before, maxBytes }: ChatPart, words: SoughtWords) => {
   const flag = (condition: RawBuilder<boolean | null>) => sql`max(case when ${condition} then 1 else 0 end)`;
   const columns = words.map((word, index) => sql`${flag(hasWord(kind, word))} as ${sql.ref(`w${index}`)}`);
   return (db: Db) =>
-    raw<Readonly<Record<string, number>> & { readonly chat_key: ChatKey }>(
+    raw<WordsOfChat>(
       db,
-      sql`select m.chat_key, ${flag(sql`d.run_id is null`)} as unread, ${sql.join(columns)}
-        from json_each(${keys}) as j cross join messages m left join search_docs d on d.run_id = m.run_id
-        where m.chat_key = j.value ->> 'chat' and m.role = 'user' and m.position >= ${from} and m.position < ${before}
-        group by m.chat_key`,
+      sql`with sized as materialized (
+          select cast(j.key as integer) as item, m.chat_key, m.position, m.run_id, ${wordBytes(kind)} as bytes
+          from json_each(${chats}) as j cross join messages m left join search_docs d on d.run_id = m.run_id
+          where m.chat_key = j.value ->> 'chat' and m.role = 'user'
+            and m.position >= cast(j.value ->> 'from' as integer) and m.position < ${before}),
+        listed as materialized (select sized.*, sum(bytes) over (order by item, position) as up_to from sized)
+        select l.chat_key, max(l.position) as read_to, cast(sum(l.bytes) as bigint) as bytes,
+          ${flag(sql`d.run_id is null`)} as unread, ${sql.join(columns)}
+        from listed l left join search_docs d on d.run_id = l.run_id
+        where l.up_to - l.bytes <= ${maxBytes}
+        group by l.chat_key`,
     );
 };

@@ -1,0 +1,71 @@
+import type { Runwire } from '@runwire/client';
+import type { RecordedRun } from './eval-case.ts';
+import { callsIn } from './eval-run.ts';
+
+type Context = RecordedRun['userContext'];
+
+/** Reads a server's run as a line for recorded.jsonl. */
+export async function readRun(client: Runwire, runId: string, userContext: Context): Promise<RecordedRun> {
+  const run = await client.runs.get({ runId });
+  const { apiIntegrationId, chatId, agent, status, continues, chatDeleted } = run;
+  if (chatDeleted) throw new Error(`The chat of ${runId} was deleted, so its messages are gone.`);
+  if (run.completedAt === null) throw new Error(`${runId} has not ended (${status}); record it afterwards.`);
+  if (continues !== null) {
+    throw new Error(
+      `${runId} answers the questions of ${continues}, so it has no message of its own; record that run.`,
+    );
+  }
+  const place = { apiIntegrationId, runId, chatId, usageRequestId: null, lastEventId: 0 };
+  const { newMessages, text } = await client.attach(place).result();
+  const [first] = newMessages as readonly Item[];
+  const message = typeof first?.content === 'string' ? first.content : '';
+  return {
+    ...{ runId, agent, message, history: await readHistory(client, runId) },
+    ...(userContext === undefined ? {} : { userContext }),
+    ...{ text, calls: [...callsIn(newMessages).values()] },
+  };
+}
+
+interface Item {
+  readonly type?: string;
+  readonly role?: string;
+  readonly content?: string | readonly { readonly text?: string }[];
+  readonly call_id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+  readonly output?: string;
+  readonly failed?: boolean;
+}
+
+/** Reads the turns that the first model step was shown before the run's message. */
+async function readHistory(client: Runwire, runId: string): Promise<RecordedRun['history']> {
+  let first: number | null = null;
+  for await (const { step, kind } of client.runs.steps({ runId })) if (kind === 'model') first = step;
+  if (first === null) return [];
+  const { messages } = await client.runs.prompt({ runId, step: first });
+  const items = messages as readonly Item[];
+  const last = items.findLastIndex(({ role }) => role === 'user');
+  return items.slice(0, Math.max(last, 0)).flatMap(toHistoryItem);
+}
+
+function toHistoryItem(item: Item): RecordedRun['history'] {
+  const { type, role, content, call_id: callId = '' } = item;
+  const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
+  if (role === 'user') return [{ role, content: text }];
+  if (type === 'message') return [{ role: 'assistant', content: text }];
+  if (type === 'function_call') {
+    const call = { callId, tool: item.name ?? '', arguments: parsed(item.arguments ?? '') };
+    return [{ role: 'assistant', calls: [call] }];
+  }
+  if (type !== 'function_call_output') return [];
+  return [{ role: 'tool', callId, output: item.output ?? '', ...(item.failed === true ? { failed: true } : {}) }];
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
