@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { setUp } from '../sign-in-pages.ts';
 import { alert } from '../steps.ts';
 import type { ConsoleVisit, VisitContext } from '../visit.ts';
+import { copied } from './copied.ts';
 
 const steps = (page: Page) => page.getByRole('region', { name: 'Steps' });
 const details = (page: Page) => page.getByRole('region', { name: 'Details' });
@@ -136,7 +137,7 @@ export const rerunVisits: readonly ConsoleVisit[] = [
   {
     name: 'compare-runs',
     async run(visit) {
-      const { page, seed } = visit;
+      const { page, integration, seed } = visit;
       const id = await rerun(visit, seed.runs.tool, { message: 'tool find_order {"order":"second"}' });
       await openComparison(visit, seed.runs.tool, id);
       await page.getByRole('region', { name: 'Rerun' }).getByText('completed', { exact: true }).waitFor();
@@ -156,6 +157,14 @@ export const rerunVisits: readonly ConsoleVisit[] = [
       await call.getByRole('button', { name: 'Run again from here' }).first().click();
       await dialog(page).getByText('The steps up to 2 stay as they were').waitFor();
       await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('region', { name: 'Original' }).getByRole('button', { name: 'Keep as an eval' }).click();
+      await visit.checkPage('compare-eval');
+      expectEqual(
+        'the command',
+        await copied(page, 'command'),
+        `runwire evals record ${seed.runs.tool} --integration ${integration}`,
+      );
+      await page.getByRole('button', { name: 'Close' }).click();
       // A rerun without changes has the same calls.
       await openComparison(visit, seed.runs.tool, await rerun(visit, seed.runs.tool, { afterStep: 2 }));
       await pair(page, 'find_order').getByText('equal', { exact: true }).waitFor();

@@ -1,11 +1,13 @@
 import type { RunRecord } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { shorten } from '../../lib/shorten.ts';
 import { Status } from '../../ui/feedback.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
 import { RerunButton } from '../runs/rerun-button.tsx';
 import { isActive, toStatus } from '../runs/run-state.ts';
+import { KeepEvalDialog } from './keep-eval-dialog.tsx';
 
 interface RunCardProps {
   readonly name: string;
@@ -15,6 +17,7 @@ interface RunCardProps {
 /** One of two runs that are compared. */
 export function RunCard({ name, run }: RunCardProps) {
   const { apiIntegrationId: integration, runId, agent, agents, models, rerunOf, error, createdAt } = run;
+  const [isKeeping, setKeeping] = useState(false);
   return (
     <section className="card stack-tight" aria-label={name}>
       <div className="spread">
@@ -32,7 +35,15 @@ export function RunCard({ name, run }: RunCardProps) {
         <p className="small muted">It has the steps up to {rerunOf.afterStep} from its original run.</p>
       )}
       {error !== null && <RunError error={error} />}
-      <div className="row">{!isActive(run) && <RerunButton run={run} afterStep={0} />}</div>
+      {!isActive(run) && (
+        <div className="row">
+          <RerunButton run={run} afterStep={0} />
+          <button type="button" className="button" onClick={() => setKeeping(true)}>
+            Keep as an eval
+          </button>
+        </div>
+      )}
+      {isKeeping && <KeepEvalDialog run={run} onClose={() => setKeeping(false)} />}
     </section>
   );
 }
