@@ -229,16 +229,16 @@ function tests(store: StoreName): void {
     const [header = '', ...lines] = csv.trimEnd().split('\r\n');
     assert.ok(
       header.endsWith(
-        'completedAt,kind,adjustmentId,unit,amount,applied,reason,idempotencyKey,createdAt,firstTokenMs,cost,currency',
+        'completedAt,kind,adjustmentId,unit,amount,applied,reason,idempotencyKey,createdAt,firstTokenMs,cost,currency,rerun',
       ),
     );
     assert.equal(lines.length, 6);
     const { adjustmentId } = (await rig.api.get(path(integration))).body.items[0];
     const start = '2030-01-01T00:00:00.000Z';
     const made = '2030-01-03T00:00:00.000Z';
-    const written = `tokens,-1,-1,"'=1+1, ""x""",k3,${made},,`;
+    const written = `tokens,-1,-1,"'=1+1, ""x""",k3,${made},,,`;
     assert.equal(lines[1], `,ann${','.repeat(14)}${start},,,adjustment,${adjustmentId},${written},`);
-    assert.match(lines[0] ?? '', /,run,,,,,,,,\d+,,$/);
+    assert.match(lines[0] ?? '', /,run,,,,,,,,\d+,,,false$/);
     const { items } = (await rig.api.get(`${below}/usage/summary?groupBy=consumer`)).body;
     assert.deepEqual(toRows(items, 'key', 'runs'), [['ann', 3]]);
     assert.equal(items[0].charged.tokens, 3 * SPENT);

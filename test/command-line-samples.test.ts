@@ -45,7 +45,7 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
   const [project = '', scripts = '', questions = '', chats = '', files = '', doctor = '', completion = ''] =
     listSamples(page, 'sh');
   const folder = getFolder(t);
-  assert.match(await paste(project, folder), /^shop: ok \(yaml, 1 agent\)$/m);
+  assert.match(await paste(project, folder), /^shop: ok \(yaml, 1 agent, 1 eval case\)$/m);
   const env = { RUNWIRE_URL: server.url, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_INTEGRATION: 'demo' };
   const printed = await paste(scripts, folder, env);
   assert.match(readFileSync(join(folder, 'answer.txt'), 'utf8'), /You said: Hello\n$/);
@@ -96,13 +96,13 @@ test('a project of `runwire init` runs by the commands of its own README', async
   );
   assert.deepEqual(
     [install, check, backend],
-    ['npm install\nnpm start\n', 'npm run check\nnpm test\n', 'npm run backend\n'],
+    ['npm install\nnpm start\n', 'npm run check\nnpm run evals\nnpm test\n', 'npm run backend\n'],
   );
   await using server = await CliServer.start({ cwd: folder });
   assert.ok((await paste(printedCurl(server.stdout), root)).endsWith('event: end\ndata: [DONE]\n\n'));
   const printed = await paste(use, folder, { RUNWIRE_URL: server.url });
   assert.match(printed, /You said: Hello\nThe tool was called\. It returned: \w+day, /);
-  assert.match(await paste(manifest.scripts.check, folder), /^helper: ok \(yaml, 1 agent\)$/m);
+  assert.match(await paste(manifest.scripts.check, folder), /^helper: ok \(yaml, 1 agent, 1 eval case\)$/m);
   await server.stop();
   // In place of `npm install`.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));

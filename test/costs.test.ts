@@ -50,7 +50,9 @@ function tests(store: StoreName): void {
       assert.deepEqual(await costs(`usage/summary?groupBy=${groupBy}`), [total], groupBy);
     assert.match(
       await get('usage?format=csv'),
-      new RegExp(`,firstTokenMs,cost,currency\r\n.*,${BOTH.amount},EUR\r\n.*,${EACH.amount},EUR\r\n$`),
+      new RegExp(
+        `,firstTokenMs,cost,currency,rerun\r\n.*,${BOTH.amount},EUR,false\r\n.*,${EACH.amount},EUR,false\r\n$`,
+      ),
     );
 
     const { chatId } = await get(`runs/${held.runId}`);

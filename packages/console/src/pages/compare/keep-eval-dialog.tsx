@@ -13,7 +13,7 @@ export function KeepEvalDialog({ run: { runId, apiIntegrationId }, onClose }: Ke
     <InfoDialog title="Keep as an eval" onClose={onClose}>
       <p>
         This command adds the run to the evals of its agency: the message, the earlier turns, the answer, and the calls
-        with their outcomes. Run it where the agency's folder is. The files contain what people wrote.
+        with their outcomes. Run it on the machine that has the agency's folder. The files contain what people wrote.
       </p>
       <CodeBlock
         code={`runwire evals record ${runId} --integration ${apiIntegrationId}`}
