@@ -21,9 +21,11 @@ const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<In
     title: 'Name',
     share: 2,
     cell: ({ apiIntegrationId, name }) => (
-      <Link to="/integrations/$integration" params={{ integration: apiIntegrationId }}>
-        <bdi>{name ?? apiIntegrationId}</bdi>
-      </Link>
+      <span className="integration-link">
+        <Link className="ellipsis" to="/integrations/$integration" params={{ integration: apiIntegrationId }}>
+          <bdi>{name ?? apiIntegrationId}</bdi>
+        </Link>
+      </span>
     ),
   },
   { title: 'Id', share: 1.5, isMinor: true, cell: ({ apiIntegrationId }) => <code>{apiIntegrationId}</code> },
@@ -31,7 +33,7 @@ const columnsFor = (agencies: readonly Agency[] | undefined): readonly Column<In
     title: 'Agency',
     share: 1.5,
     cell: ({ agency }) => (
-      <span className="integration-agency">
+      <span className="integration-link">
         <Link className="ellipsis" to="/agencies/$agency" params={{ agency }}>
           <bdi>{agency}</bdi>
         </Link>
