@@ -1532,6 +1532,23 @@ export interface Step {
     [k: string]: unknown;
   } | null;
   /**
+   * How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens.
+   */
+  stateChanges: {
+    /**
+     * The new values by their keys.
+     */
+    set: {
+      [k: string]: unknown;
+    };
+    /**
+     * The keys that the call removed.
+     *
+     * Items: A key.
+     */
+    removed: string[];
+  } | null;
+  /**
    * The agent to which the call handed over. Null if it did not.
    */
   handoff: string | null;
@@ -2027,6 +2044,13 @@ export interface ChatList {
    * Send it as `cursor` to read the next page. Null on the last page.
    */
   nextCursor: string | null;
+}
+
+/**
+ * What tools keep in a chat: values by their keys, at most 64 KiB as JSON. In a change, null removes a member.
+ */
+export interface ChatState {
+  [k: string]: unknown;
 }
 
 /**

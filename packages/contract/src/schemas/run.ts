@@ -150,6 +150,18 @@ export const Step = named(
       shownArguments: nullable(
         freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
       ),
+      stateChanges: nullable(
+        Type.Object(
+          {
+            set: freeObject({ description: 'The new values by their keys.' }),
+            removed: Type.Array(text('A key.'), { description: 'The keys that the call removed.' }),
+          },
+          {
+            description:
+              'How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens.',
+          },
+        ),
+      ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {
         description:

@@ -296,6 +296,15 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed, original: original?.journal ?? null },
+    {
+      trace,
+      attempt: 1,
+      nodeId,
+      isNewChat: chat === null,
+      opening,
+      isOpeningStored,
+      resumed,
+      original: original?.journal ?? null,
+    },
   );
 }

@@ -9,7 +9,7 @@ import type { ReadVariable } from './expand-variables.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
-import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import { trimmed, usesMember, usesState, writeFixedInstructions, writeInstructions } from './instructions.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
 import type { AgencyLimits, BuiltInTool, LoadedAgency, LoadedAgent, LoadedFlow, Skill } from './loaded-agency.ts';
@@ -156,6 +156,7 @@ async function loadAgent(
     fixedInstructions: writeFixedInstructions(instructionParts),
     instructionTexts: { ...instructionParts, own: typeof own === 'string' ? own : null },
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared) || below?.usesMember === true,
+    usesState: typeof own === 'function' || usesState(own) || usesState(shared),
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],
     ownModels: parts.ownModels,

@@ -55,6 +55,8 @@ export interface LoadedAgent {
   readonly instructionTexts: InstructionTexts;
   /** True if `instructions` or `filesBelow` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
+  /** True if `instructions` uses the chat's state. */
+  readonly usesState: boolean;
   /** `provider/model`. Null if the agent names none. See `Agencies.getModel`. */
   readonly model: string | null;
   /** The agent's own, otherwise the agency's. */

@@ -71,7 +71,12 @@ export async function callStep(
       ...(asked === undefined ? {} : { asked }),
       completedAt: Date.now(),
     });
-    let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
+    let shown: OutcomeText & Pick<Outcome, 'status' | 'state'> = outcome;
+    if (outcome.state !== undefined) {
+      await scope.state.load();
+      const problem = scope.state.problem(outcome.state);
+      if (problem !== null) shown = failedCall(`The tool failed: ${problem}`);
+    }
     if (publication !== undefined) {
       const published = toOutputItem(outcome);
       const problem = await scope.publish(publication, getStep(outcome.status, published), published);
@@ -79,13 +84,13 @@ export async function callStep(
       shown = failedCall(problem);
     }
     signal.throwIfAborted();
-    const { status } = shown;
+    const { status, state } = shown;
     const item = toOutputItem(shown);
     progress.items.push(item);
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
     scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
-    await scope.journal(getStep(status, item));
+    await scope.journal({ ...getStep(status, item), ...(state !== undefined && { state }) });
     return item;
   });
 }

@@ -78,6 +78,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       loop: start,
       runLoop,
       agent,
+      step,
       prompt: [...prompt],
       asks: step.asks ?? {},
       allows: step.allows,

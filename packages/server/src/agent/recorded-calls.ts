@@ -1,4 +1,4 @@
-import type { ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
+import type { ToolCallItem } from '../domain/run/events.ts';
 import type { EvalSettings, GivenOutcome } from '../domain/run/rerun.ts';
 import { sameArguments } from '../domain/run/same-arguments.ts';
 import type { Step } from '../domain/run/step.ts';
@@ -86,16 +86,18 @@ function groupOutcomes(calls: Iterable<RecordedCall>): ReadonlyMap<string, reado
 }
 
 function* callsIn(original: readonly Step[]): Iterable<RecordedCall> {
-  const outcomes = new Map<string, ToolOutputItem>();
-  for (const { kind, output } of original) {
+  const outcomes = new Map<string, GivenOutcome>();
+  for (const { kind, output, state } of original) {
     const [first] = output;
-    if (kind === 'tool' && first?.kind === 'tool_output') outcomes.set(first.callId, first);
+    if (kind !== 'tool' || first?.kind !== 'tool_output') continue;
+    const { text, failed = false } = first;
+    outcomes.set(first.callId, { text, failed, ...(state !== undefined && { state }) });
   }
   for (const { output, asks } of original) {
     for (const item of output) {
       if (item.kind !== 'tool_call') continue;
       const outcome = outcomes.get(item.callId);
-      if (outcome !== undefined) yield { call: item, outcome: { text: outcome.text, failed: outcome.failed === true } };
+      if (outcome !== undefined) yield { call: item, outcome };
       // A call that was cut off has no outcome.
       else if (asks?.[item.callId] !== undefined) yield { call: item, outcome: 'waited' };
     }

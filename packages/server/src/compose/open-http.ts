@@ -115,7 +115,7 @@ export async function openHttp(
   addRunRoutes(app, foundation, accounts, { ...runs, chats });
   addFileRoutes(app, foundation, accounts);
   const { fetchAllow } = config;
-  chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
+  chatRoutes(app, { chats, blobs: runs.attachments.blobs, store: foundation.store, fetchAllow });
   scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
   auditRoutes(app, new AuditLog(foundation.store.reads, accounts.pages), accounts.turns);

@@ -1,16 +1,19 @@
-import type { RunId } from '../domain/ids.ts';
+import { type ChatState, stateJson } from '../domain/chat/chat-state.ts';
+import type { ChatKey, RunId } from '../domain/ids.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
 import { RunLost } from '../domain/run/run-lost.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_STATE,
   type JournalledStep,
   type StepOutcome,
 } from '../domain/run/step.ts';
 import type { UnfinishedStep } from '../domain/run/unfinished-step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
+import { storeState } from '../store/queries/chat-states.ts';
 import { advanceRun } from '../store/queries/runs.ts';
 import { insertStep, type StepRow } from '../store/queries/steps.ts';
 import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
@@ -18,11 +21,11 @@ import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments } = step;
+  const { arguments: changed, shownArguments, state } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments },
+    ...{ arguments: changed, shownArguments, state },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -107,9 +110,18 @@ export interface StepDone {
   /** See `RunOutcome.firstTokenMs`. */
   readonly firstTokenMs: number | null;
   readonly startedAt: number;
+  readonly state: StateOfStep | null;
 }
 
-function leastFormat({ step, hasGap }: StepDone): number {
+/** For runs that use the chat's state. */
+export interface StateOfStep {
+  readonly chatKey: ChatKey;
+  /** The state after the step. Null if the step does not change it. */
+  readonly changed: ChatState | null;
+}
+
+function leastFormat({ step, hasGap, state }: StepDone): number {
+  if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;
 }
@@ -128,6 +140,11 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     startedAt: done.startedAt,
   });
   const cut = storeUnfinished(tx, runId, done.cut);
-  await Promise.all([advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks)]);
+  const writes = [advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks)];
+  if (done.state !== null && done.state.changed !== null) {
+    const { chatKey, changed } = done.state;
+    writes.push(tx.run(storeState, { chatKey, stateJson: stateJson(changed), agent: changed.agent }));
+  }
+  await Promise.all(writes);
   if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);
 }

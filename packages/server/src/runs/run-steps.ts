@@ -1,4 +1,5 @@
 import type { Scope } from '../domain/account/scope.ts';
+import { changesJson } from '../domain/chat/chat-state.ts';
 import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { costJson } from '../domain/model/cost.ts';
@@ -48,7 +49,7 @@ export async function runSteps(
       return settleWaiting(reads, rows.map(shownStep));
     },
     position: ({ step }) => ({ createdAt: step, id: '' }),
-    show: (step) => JSON.stringify(stepJson(step, scope.member === null)),
+    show: (step) => JSON.stringify(stepJson(step, scope.member !== null)),
   });
 }
 
@@ -61,7 +62,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** Costs and the chat's state are not for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, isForClient: boolean) {
   const {
     usage,
     output,
@@ -83,6 +85,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    state = null,
     ...columns
   } = step;
   const [first] = output;
@@ -91,12 +94,12 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    stateChanges: isForClient || state === null ? null : changesJson(state),
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
-    // Costs are not for client tokens.
-    cost: showsCost ? costJson(cost) : null,
+    cost: isForClient ? null : costJson(cost),
     // A failed call's output is the error text that the model got.
     error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
     tries,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeeperThan } from '@runwire/lib/strict-json.ts';
 import { GRACE_MS } from '../../agent/call-limit.ts';
 import { failedCall, type ToolOutcome } from '../../agent/ports.ts';
+import { MAX_STATE_DEPTH } from '../../domain/chat/chat-state.ts';
 import { type AgencyProcess, type AskOptions, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { AgencyProcesses } from './agency-processes.ts';
 import type { CallAnswer, LoadAnswer, LoadQuestion, Question, SentCall, UsedBy } from './messages.ts';
@@ -300,9 +302,27 @@ function unknownOutcome({ message }: ProcessFault): ToolOutcome {
 
 /** People's code can write to the channel, or break what the answer is made of. */
 function checkedAnswer(answer: unknown): CallAnswer {
-  const { status, text, textLength } = (answer ?? {}) as Partial<CallAnswer>;
-  if ((status === 'completed' || status === 'failed') && typeof text === 'string') {
-    return typeof textLength === 'number' ? { status, text, textLength } : { status, text };
+  const { status, text, textLength, state } = (answer ?? {}) as Partial<CallAnswer>;
+  const isOutcome = (status === 'completed' || status === 'failed') && typeof text === 'string';
+  if (isOutcome && (state === undefined || areChanges(state))) {
+    const more = { ...(typeof textLength === 'number' && { textLength }), ...(state !== undefined && { state }) };
+    return { status, text, ...more };
   }
   return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
+}
+
+function areChanges(state: unknown): boolean {
+  const isJson = (text: string) => {
+    try {
+      return !isDeeperThan(text, MAX_STATE_DEPTH) && JSON.parse(text) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const isChange = (change: unknown) => {
+    if (!Array.isArray(change)) return false;
+    const [key, json] = change as unknown[];
+    return typeof key === 'string' && (json === null || (typeof json === 'string' && isJson(json)));
+  };
+  return Array.isArray(state) && state.every(isChange);
 }

@@ -32,6 +32,8 @@ export interface ForkPlan {
   readonly paths: readonly MountPath[];
   /** What its last run asked, with new ids. */
   readonly questions: OpenQuestions | null;
+  /** The position up to which the fork has the chat's states. */
+  readonly statesUpTo: number;
   /** True if nothing follows in the chat. */
   readonly isWhole: boolean;
 }
@@ -53,6 +55,8 @@ export async function planFork(reads: Reads, chatKey: ChatKey, point: ForkPoint)
     textBytes: await countTextBytes(reads, source, numMessages),
     paths: await findSeenPaths(reads, chatKey, numMessages + 1),
     questions: runId === null || last?.status !== 'completed' ? null : await findQuestions(reads, runId),
+    // A change after the last run's end belongs to what follows, unless the fork ends because the next run is left out.
+    statesUpTo: runId === null || point.at === 'before' ? numMessages : numMessages - 1,
     isWhole: numMessages === source.num_messages,
   };
 }

@@ -1,4 +1,5 @@
 import type { Replay } from '@runwire/models';
+import type { StateChange } from '../chat/chat-state.ts';
 import type { ChangedFile } from '../file/changed-file.ts';
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
@@ -37,8 +38,11 @@ export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 /** The format of a run for an eval: an earlier version would call its tools. */
 export const JOURNAL_FORMAT_WITH_EVALS = 8;
 
+/** The format of a run that uses the chat's state: an earlier version would leave the state and its changes out. */
+export const JOURNAL_FORMAT_WITH_STATE = 9;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_STATE;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -78,6 +82,8 @@ export interface StepOutcome {
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
+  /** How the call changed the chat's state. The changes are committed with the step. Absent if it changed nothing. */
+  readonly state?: readonly StateChange[];
 }
 
 /** A finished step in the journal. */
