@@ -4,6 +4,7 @@ import { type CallState, defineAgency, defineAgent, defineTool } from '@runwire/
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
@@ -154,7 +155,7 @@ function tests(store: StoreName): void {
     const { outputs } = await send({
       Lead: [calls(...names.map((name) => [name, 'use', { do: name }] as const)), say('Done.')],
     });
-    assert.equal(outputs.filter((output) => output === 'nothing').length, 1, 'only one of a and b fits');
+    assert.equal(outputs.filter((output: string) => output === 'nothing').length, 1, 'only one of a and b fits');
     assert.match(
       String(outputs),
       /The tool failed: The state of the chat would have \d+ bytes as JSON, and at most 65536/,
@@ -173,8 +174,8 @@ function tests(store: StoreName): void {
     assert.deepEqual((await patch({ cart: { pen: null, ink: [null] } })).body, { plan: 'pro', cart: { ink: [null] } });
     assert.deepEqual((await patch({})).body, await state());
     const large = await patch({ big: 'x'.repeat(70_000) });
-    assert.deepEqual([large.status, large.body.error.code], [400, 'invalid_request']);
-    assert.match(large.body.error.message, /would have 70047 bytes as JSON, and at most 65536 are allowed/);
+    assert.deepEqual([large.status, large.body.code], [400, 'invalid_request']);
+    assert.match(large.body.error, /would have 70045 bytes as JSON, and at most 65536 are allowed/);
     assert.equal((await patch([])).status, 400);
     const written = await send({
       Lead: [calls(ask('w', 'Writer', 'Write.')), say('Done.')],
@@ -193,11 +194,27 @@ function tests(store: StoreName): void {
     });
     const running = send({ Lead: [once('h', 'hold'), say('Done.')] });
     await begun.promise;
-    assert.deepEqual((await patch({ plan: 'x' })).body.error.code, 'run_active');
+    assert.deepEqual((await patch({ plan: 'x' })).body.code, 'run_active');
     assert.equal((await state()).plan, 'pro', 'the call has not ended');
     held.resolve();
     await running;
     assert.equal((await state()).plan, 'held');
+  });
+
+  test('the state is deleted with its chat', async (t) => {
+    cites(t, 'agents-34-deleted');
+    await rig.api.post(`${below}/chats`, { chatId: 'c' });
+    await patch({ plan: 'pro' });
+    const rows = async () =>
+      askStore(
+        rig.server.dataDir,
+        `select position from chat_states where chat_key in (select chat_key from chats where integration_id = '${integration}')`,
+      );
+    assert.equal((await rows()).length, 1);
+    assert.equal((await rig.api.delete(`${below}/chats/c`)).status, 204);
+    assert.equal((await rows()).length, 0);
+    await rig.api.post(`${below}/chats`, { chatId: 'c' });
+    assert.deepEqual(await state(), {}, 'another chat with the id');
   });
 
   test('a fork begins with the state at its end, and a rerun with the state of its run', async (t) => {

@@ -1,5 +1,5 @@
 import { registerMember } from '../accounts/register-member.ts';
-import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
+import { type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
@@ -23,6 +23,7 @@ import {
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_RERUNS,
+  JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -61,7 +62,12 @@ export interface Reservation {
   readonly now: number;
 }
 
-function journalFormat({ request, decision, agency }: Reservation): number {
+function journalFormat(reservation: Reservation): number {
+  const usesState = [...(reservation.agency?.agents.values() ?? [])].some(needsState);
+  return usesState ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
+}
+
+function otherFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
   const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
   if (changes) return JOURNAL_FORMAT_WITH_CHANGES;

@@ -156,7 +156,7 @@ async function loadAgent(
     fixedInstructions: writeFixedInstructions(instructionParts),
     instructionTexts: { ...instructionParts, own: typeof own === 'string' ? own : null },
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared) || below?.usesMember === true,
-    usesState: typeof own === 'function' || usesState(own) || usesState(shared),
+    usesState: toStateUse(shared, own),
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],
     ownModels: parts.ownModels,
@@ -174,6 +174,11 @@ async function loadAgent(
     starters: value.starters ?? [],
     flows,
   };
+}
+
+function toStateUse(shared: string, own: AgentDraft['code']['instructions'] | string): LoadedAgent['usesState'] {
+  if (usesState(shared) || (typeof own === 'string' && usesState(own))) return 'text';
+  return typeof own === 'function' ? 'function' : null;
 }
 
 /** The provider of the model runs its own search. */

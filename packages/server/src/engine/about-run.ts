@@ -16,7 +16,7 @@ export async function aboutRun(
   run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext' | 'chatKey'>,
   { usesMember, usesState }: Pick<LoadedAgent, 'usesMember' | 'usesState'>,
 ): Promise<AboutRun> {
-  const row = usesState ? await first(reads.all(stateAtStart, run)) : undefined;
+  const row = usesState !== null ? await first(reads.all(stateAtStart, run)) : undefined;
   const state = row === undefined ? NO_STATE : stateObject(parseState(row.state_json));
   return aboutMember(run, usesMember ? await getMember(reads, run) : null, state);
 }

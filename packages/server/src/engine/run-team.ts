@@ -83,7 +83,7 @@ export class RunTeam implements Team, Disposable {
     const { agent, model, modelId } = prepared;
     if (model === null) throw new RunFailure('internal_error', `The model \`${modelId}\` does not exist.`);
     const member = agent.usesMember ? await this.member() : null;
-    const state = agent.usesState ? stateObject(await this.#state.atStart()) : NO_STATE;
+    const state = agent.usesState !== null ? stateObject(await this.#state.atStart()) : NO_STATE;
     const about = aboutMember(run, member, state);
     const replaced = name === run.agent ? (run.extras.rerun?.instructions ?? null) : null;
     const instructions = replaced ?? this.#write(all.agency, agent, about);
