@@ -66,6 +66,13 @@ const sedArguments: Change = (args) => {
   throw new Unsupported(`\`${suffix}\` keeps no copy in this sandbox; copy the file first, and use -i`);
 };
 
+/** `-tx1` becomes `-t x1`: just-bash would print octal numbers. */
+const odArguments: Change = (args) =>
+  args.flatMap((arg) => {
+    if (arg === '-x') throw new Unsupported('`-x` prints octal numbers in this sandbox; use -t x1');
+    return /^-t./.test(arg) ? ['-t', arg.slice(2)] : [arg];
+  });
+
 const AWK_PARTS =
   /"(?:\\.|[^"\\])*"|#[^\n]*|(?<=(?:^|[(,{;!~&|\n])\s*)\/(?:\\.|[^/\\\n])*\/|(?<![\w$])length\b(?!\s*\()/g;
 const AWK_WITH_VALUE = /^-[Fvf]$/;
@@ -143,6 +150,7 @@ export const ADAPTED_COMMANDS: readonly Command[] = [
   adapt('awk', awkArguments),
   adapt('cp', copyArguments),
   adapt('date', dateArguments),
+  adapt('od', odArguments),
   adapt('sed', sedArguments),
   adapt('xargs', xargsArguments),
   ls,
