@@ -403,7 +403,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     faults: {
       'stale-table': /^rows of the table: expected .*no: no `trap`.*, found /m,
       'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
-      'plain-just-bash': /^Use a temporary file and folder, in just-bash: what is wrong: expected /m,
+      'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
     },
     figures: () => ({ bubblewrap_works: 64, just_bash_works: 49, just_bash_fails: 15 }),
   },
