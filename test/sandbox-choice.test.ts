@@ -136,7 +136,7 @@ test('a command waits for its slot before its files are copied, and has the limi
 test('the program of exec: gets the limits of the settings', async (t) => {
   cites(t, 'agents-15-exec', 'agents-15-settings');
   const program = join(getFolder(t), 'engine');
-  writeFileSync(program, '#!/bin/sh\nenv | grep ^RUNWIRE | sort\nsed "s#/app/mnt#$1#g" | bash\n');
+  writeFileSync(program, '#!/bin/sh\nsed "s#/app/mnt#$1#g" | bash\n');
   chmodSync(program, 0o755);
   const env = {
     RUNWIRE_SANDBOX: `exec:${program}`,
@@ -148,7 +148,7 @@ test('the program of exec: gets the limits of the settings', async (t) => {
   await using rig = await ScriptedServer.start({ agencies: { work }, env });
   const apiIntegrationId = await rig.integration({ agency: 'work' });
   const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
-  await call.toolCall('call_1', 'run_command', '{"command":"true"}');
+  await call.toolCall('call_1', 'run_command', '{"command":"env | grep ^RUNWIRE | sort"}');
   await call.end();
   const next = await rig.controller.nextCall();
   const output = next.request.prompt.at(-1);
