@@ -9,12 +9,13 @@ import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../../../requirements/cite.ts';
 import { missingBubblewrap, missingService } from '../../../test/support/services.ts';
 import type { Sandbox } from './sandbox.ts';
-import { EVERYDAY_COMMANDS, EVERYDAY_GROUPS, type EverydayCommand } from './testing/everyday-commands.ts';
+import type { EverydayCommand } from './testing/everyday-command.ts';
+import { EVERYDAY_COMMANDS, EVERYDAY_GROUPS } from './testing/everyday-commands.ts';
 import { makeStage, readStage, SANDBOX_TEST_LIMITS } from './testing/sandbox-conformance.ts';
 
 /*
- * Commands that models write every day, in each sandbox. docs/sandbox-commands.md has a table of what works where. The
- * proof `sandbox-everyday` runs all of them, the gate a few.
+ * Commands that models write every day, in each sandbox. docs/sandbox-commands.md has them as a table. The proof
+ * `sandbox-everyday` runs all of them, the gate a few.
  */
 
 const root = join(import.meta.dirname, '../../..');

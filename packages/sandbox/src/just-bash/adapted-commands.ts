@@ -10,8 +10,8 @@ const output = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
 const failure = (stderr: string, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
 
 /** An option that cannot be translated. */
-class Unsupported extends Error {
-  override readonly name = 'Unsupported';
+class UnsupportedOption extends Error {
+  override readonly name = 'UnsupportedOption';
 }
 
 /** just-bash's own command with other arguments. */
@@ -22,7 +22,7 @@ const adapt = (name: string, change: Change): Command =>
     try {
       return await origCommand([...(await change(args, ctx))]);
     } catch (error) {
-      if (error instanceof Unsupported) return failure(`${name}: ${error.message}`);
+      if (error instanceof UnsupportedOption) return failure(`${name}: ${error.message}`);
       throw error;
     }
   });
@@ -63,13 +63,13 @@ const ls = defineCommand('ls', async (args, { fs, cwd, origCommand }) => {
 const sedArguments: Change = (args) => {
   const suffix = args.find((arg) => /^(-[nEr]*i[^nErsz]|--in-place=)/.test(arg));
   if (suffix === undefined) return args;
-  throw new Unsupported(`\`${suffix}\` keeps no copy in this sandbox; copy the file first, and use -i`);
+  throw new UnsupportedOption(`\`${suffix}\` keeps no copy in this sandbox; copy the file first, and use -i`);
 };
 
 /** `-tx1` becomes `-t x1`: just-bash would print octal numbers. */
 const odArguments: Change = (args) =>
   args.flatMap((arg) => {
-    if (arg === '-x') throw new Unsupported('`-x` prints octal numbers in this sandbox; use -t x1');
+    if (arg === '-x') throw new UnsupportedOption('`-x` prints octal numbers in this sandbox; use -t x1');
     return /^-t./.test(arg) ? ['-t', arg.slice(2)] : [arg];
   });
 
@@ -104,7 +104,7 @@ const dateArguments: Change = async (args, { origCommand }) => {
   const relative = split === null ? null : readRelativeDate(split.text);
   if (split === null || relative === null) return args;
   const base = await origCommand?.(['-u', '-d', relative.base || 'now', '+%s']);
-  if (base?.exitCode !== 0) throw new Unsupported(`invalid date '${split.text}'`);
+  if (base?.exitCode !== 0) throw new UnsupportedOption(`invalid date '${split.text}'`);
   return [...split.rest, '-d', `@${relative.apply(Number(base.stdout))}`];
 };
 

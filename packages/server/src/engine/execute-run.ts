@@ -227,19 +227,15 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
   lastStep: null,
 });
 
-/** Begins the span of the run's agent; null if runs have no spans. */
-function traceAgent({ trace, run, prepared }: Execution) {
-  if (trace === null) return null;
-  return trace.agent(run.agent, prepared?.agent(run.agent)?.modelId ?? '', (run.resumed?.steps.length ?? 0) > 0, null);
-}
-
 /**
  * Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end, or to null if
  * the run ends with questions.
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const trace = traceAgent(execution);
+  const isResumed = (run.resumed?.steps.length ?? 0) > 0;
+  const trace =
+    execution.trace?.agent(run.agent, execution.prepared?.agent(run.agent)?.modelId ?? '', isResumed, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
