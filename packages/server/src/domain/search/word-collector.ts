@@ -30,7 +30,7 @@ export class WordCollector {
   /** Every collected word is followed by a space. */
   #length = 0;
   #count = 0;
-  /** A hash table with open addressing: 1 + where a word begins, or 0. */
+  /** A hash table with open addressing: 1 + the first byte of a word, or 0. */
   #slots = new Int32Array(START_SLOTS);
   #integrationId: IntegrationId | null = null;
   #scope: readonly number[] = [];
@@ -95,13 +95,13 @@ export class WordCollector {
     }
   }
 
-  /** Begins a word. Returns where its next byte is written. */
+  /** Begins a word. Returns the index of its next byte. */
   #writeScope(): number {
     for (let i = 0; i < this.#scope.length; i += 1) this.#bytes[this.#length + i] = this.#scope[i] as number;
     return this.#length + this.#scope.length;
   }
 
-  /** Adds the word from the last one's end to `end`, if it is new. */
+  /** Adds the word that ends at `end`, if it is new. */
   #endWord(end: number): void {
     this.#bytes[end] = SPACE;
     const slot = this.#findSlot(this.#length, end);

@@ -17,7 +17,7 @@ function collect(add: () => void): string {
 }
 
 /** The words of a text, and of its JSON, without the scope. */
-function wordsOf(text: string): string[] {
+function listDistinct(text: string): string[] {
   const words = collect(() => collector.addText(text));
   assert.equal(
     collect(() => collector.addJson(JSON.stringify(text))),
@@ -41,7 +41,7 @@ const CASES: readonly [text: string, words: readonly string[]][] = [
 ];
 
 test('a text becomes words without case, accents and signs', () => {
-  for (const [text, words] of CASES) assert.deepEqual(wordsOf(text), words, text);
+  for (const [text, words] of CASES) assert.deepEqual(listDistinct(text), words, text);
   const [texts, words] = [CASES.map(([text]) => text), CASES.flatMap((entry) => entry[1])];
   const all = collect(() => {
     for (const text of texts) collector.addText(text);
@@ -54,13 +54,13 @@ test('a text becomes words without case, accents and signs', () => {
 });
 
 test('words are cut to 64 characters, and texts to 20 000', () => {
-  const [word = ''] = wordsOf('𝒳x'.repeat(40));
+  const [word = ''] = listDistinct('𝒳x'.repeat(40));
   assert.equal([...word].length, 64);
-  assert.deepEqual(wordsOf(`${'x'.repeat(64)}y ${'x'.repeat(65)}`), ['x'.repeat(64)]);
+  assert.deepEqual(listDistinct(`${'x'.repeat(64)}y ${'x'.repeat(65)}`), ['x'.repeat(64)]);
   for (const filler of ['. ', '\n"', 'é.']) {
     const words = [...new Set(listWords(filler))];
-    assert.deepEqual(wordsOf(`${filler.repeat(10_000)}late`), words);
-    assert.deepEqual(wordsOf(`${filler.repeat(9_998)}late`), [...words, 'late']);
+    assert.deepEqual(listDistinct(`${filler.repeat(10_000)}late`), words);
+    assert.deepEqual(listDistinct(`${filler.repeat(9_998)}late`), [...words, 'late']);
   }
 });
 
@@ -73,7 +73,7 @@ test('the same words are found whether a text is short, long or cut JSON', () =>
     fc.property(
       fc.array(part, { maxLength: 700 }).map((parts) => parts.join('')),
       (text) => {
-        assert.deepEqual(wordsOf(text), [...new Set(listWords(text))]);
+        assert.deepEqual(listDistinct(text), [...new Set(listWords(text))]);
       },
     ),
   );

@@ -78,14 +78,14 @@ const turnBytes = (run: Value, chat: Value) => {
       where f.run_id = ${run} and f.status = 'failed'), 0) as bigint)`;
 };
 
-const bytesOf = (table: string) => turnBytes(sql.ref(`${table}.run_id`), sql.ref(`${table}.chat_key`)).as('bytes');
+const selectBytes = (table: string) => turnBytes(sql.ref(`${table}.run_id`), sql.ref(`${table}.chat_key`)).as('bytes');
 
 /** Ended runs that are not in the index, by their ids. */
 export const endedAfter = statement('ended after', (db, p: { position: string; limit: number }) =>
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select(['runs.run_id', 'runs.chat_key', bytesOf('runs')])
+    .select(['runs.run_id', 'runs.chat_key', selectBytes('runs')])
     .where('runs.run_id', '>', soughtId<RunId>(p.position))
     .where('runs.completed_at', 'is not', null)
     .where('chats.deleted_at', 'is', null)
@@ -118,7 +118,7 @@ export const lateRuns = statement('late runs', (db, p: { position: string; limit
 export const dueWaiting = statement('due waiting', (db, p: { now: number; limit: number }) =>
   raw<WaitingTurn & { readonly bytes: number }>(
     db,
-    sql`select w.run_id, w.chat_key, ${bytesOf('w')} from search_waiting w left join runs r on r.run_id = w.run_id
+    sql`select w.run_id, w.chat_key, ${selectBytes('w')} from search_waiting w left join runs r on r.run_id = w.run_id
       where w.due_at <= ${p.now} and (w.run_id = '' or r.completed_at is not null) limit ${p.limit}`,
   ),
 );
@@ -184,7 +184,7 @@ export const unindexedTurns = statement('unindexed turns', (db, p: { keys: JsonR
   raw<SizedTurn>(
     db,
     sql<SizedTurn>`
-      select m.run_id, m.chat_key, ${bytesOf('m')} from json_each(${p.keys}) as j
+      select m.run_id, m.chat_key, ${selectBytes('m')} from json_each(${p.keys}) as j
       cross join messages m left join runs on runs.run_id = m.run_id
       where m.chat_key = j.value ->> 'chat' and m.role = 'user'
         and (runs.run_id is null or runs.completed_at is not null)
