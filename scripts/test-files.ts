@@ -26,7 +26,7 @@ const FILE_HOOK = /^(beforeEach|afterEach)\(/m;
 /** In a comment of a test file, with the reason. */
 export const OWN_PROCESS = 'Needs its own process:';
 /** How many bytes of sources one process runs. A process that runs long keeps the gate waiting at its end. */
-export const GROUP_BYTES = 480_000;
+export const GROUP_BYTES = 720_000;
 
 /**
  * The test files that share a process: neighbours by name, in groups of about the same size. Node runs each `before` of a

@@ -4,8 +4,29 @@ import { Client } from 'pg';
 import { HeartbeatWatch } from '../heartbeat-watch.ts';
 import type { HeartbeatReport, SeenHeartbeat } from '../heartbeats.ts';
 import { NODE_ALIVE } from '../schema.ts';
-import type { HeartbeatLoopData, HeartbeatMessage } from './postgres-heartbeats.ts';
-import { sessionConfig } from './settings.ts';
+import { type PostgresSettings, sessionConfig } from './settings.ts';
+
+export interface HeartbeatTimes {
+  /** A node is dead if its heartbeat does not change for this long. */
+  readonly leaseMs: number;
+  readonly beatMs: number;
+}
+
+export interface HeartbeatLoopData extends HeartbeatTimes {
+  readonly settings: PostgresSettings;
+  /** The time of the last turn of the event loop. */
+  readonly life: SharedArrayBuffer;
+  readonly lifeMs: number;
+  /** After a longer time without the database the other nodes' watch starts again. */
+  readonly gapMs: number;
+}
+
+export interface HeartbeatMessage {
+  readonly nodeId?: string | null;
+  readonly draining?: true;
+  /** A message with figures asks for no heartbeat. */
+  readonly statsJson?: string;
+}
 
 const CONNECT_MS = 2000;
 

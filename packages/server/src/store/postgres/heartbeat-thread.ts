@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { HeartbeatLoop } from './heartbeat-loop.ts';
-import type { HeartbeatLoopData, HeartbeatMessage } from './postgres-heartbeats.ts';
+import { HeartbeatLoop, type HeartbeatLoopData, type HeartbeatMessage } from './heartbeat-loop.ts';
 
 const loop = new HeartbeatLoop(workerData as HeartbeatLoopData, (report) => parentPort?.postMessage(report));
 parentPort?.on('message', (message: HeartbeatMessage) => loop.receive(message));

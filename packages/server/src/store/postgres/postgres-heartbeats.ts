@@ -1,34 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { HeartbeatReport, Heartbeats } from '../heartbeats.ts';
-import { HeartbeatLoop } from './heartbeat-loop.ts';
+import { HeartbeatLoop, type HeartbeatLoopData, type HeartbeatMessage, type HeartbeatTimes } from './heartbeat-loop.ts';
 import type { PostgresSettings } from './settings.ts';
-
-export interface HeartbeatTimes {
-  /** A node is dead if its heartbeat does not change for this long. */
-  readonly leaseMs: number;
-  readonly beatMs: number;
-}
-
-export interface HeartbeatLoopData extends HeartbeatTimes {
-  readonly settings: PostgresSettings;
-  /** The time of the last turn of the event loop. */
-  readonly life: SharedArrayBuffer;
-  readonly lifeMs: number;
-  /** After a longer time without the database the other nodes' watch starts again. */
-  readonly gapMs: number;
-}
-
-export interface HeartbeatMessage {
-  readonly nodeId?: string | null;
-  readonly draining?: true;
-  /** A message with figures asks for no heartbeat. */
-  readonly statsJson?: string;
-}
 
 const LIFE_MS = 60_000;
 
-/** Where the loop runs. */
+/** Runs a loop, in this thread or in its own. */
 interface LoopHost {
   send(message: HeartbeatMessage): void;
   stop(): Promise<unknown>;
