@@ -201,6 +201,25 @@ function tests(store: StoreName): void {
     assert.equal((await state()).plan, 'held');
   });
 
+  test('a call that is cut by the end of its run changes nothing', async (t) => {
+    cites(t, 'agents-34-commit');
+    const begun = Promise.withResolvers<void>();
+    work.set('cut', async ({ set }) => {
+      set('plan', 'lost');
+      begun.resolve();
+      await new Promise(() => {});
+    });
+    work.set('put', ({ set }) => set('plan', 'pro'));
+    const running = send({ Lead: [once('a', 'put'), once('b', 'cut')] });
+    await begun.promise;
+    const { activeRunId } = (await rig.api.get(`${below}/chats/c`)).body;
+    await rig.api.post(`${below}/runs/${activeRunId}/cancel`, { mode: 'immediate' });
+    const { runId } = await running;
+    assert.deepEqual(await state(), { plan: 'pro' });
+    const changed = (await steps(runId)).map((step: { stateChanges: unknown }) => step.stateChanges !== null);
+    assert.deepEqual(changed, [false, true, false, false]);
+  });
+
   test('the state is deleted with its chat', async (t) => {
     cites(t, 'agents-34-deleted');
     await rig.api.post(`${below}/chats`, { chatId: 'c' });

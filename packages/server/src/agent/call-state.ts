@@ -8,7 +8,6 @@ import {
   type StateChange,
   tooLarge,
 } from '../domain/chat/chat-state.ts';
-import type { ToolOutcome } from './ports.ts';
 
 /** The chat's state as one call of a tool sees it. Its changes count if the call succeeds. */
 export class CallState {
@@ -57,7 +56,10 @@ export class CallState {
 }
 
 /** Changes of another process are in the outcome already. */
-export function withChanges(outcome: ToolOutcome, changes: readonly StateChange[]): ToolOutcome {
+export function withChanges<Outcome extends { readonly status: 'completed' | 'failed' }>(
+  outcome: Outcome,
+  changes: readonly StateChange[],
+): Outcome {
   return outcome.status === 'failed' || changes.length === 0 ? outcome : { ...outcome, state: changes };
 }
 

@@ -11,9 +11,9 @@ import type { Step } from '../domain/run/step.ts';
 
 /** The steps that a run does not make again. */
 export interface KnownSteps {
-  /** Its own, of earlier attempts, and those that a rerun keeps, in the order in which they were committed. */
+  /** The steps of earlier attempts and the steps that a rerun keeps, in the order in which they were committed. */
   readonly own: readonly Step[];
-  /** Those of the runs that it continues. */
+  /** The steps of the runs that it continues. */
   readonly earlier: readonly Step[];
 }
 

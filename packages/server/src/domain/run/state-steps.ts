@@ -12,7 +12,7 @@ export function stateAfter(state: ChatState, { state: changes }: Pick<Step, 'sta
  */
 export function inCommitOrder(steps: readonly JournalledStep[]): readonly JournalledStep[] {
   if (steps.every(isOwnStep)) return steps;
-  const timeOf = ({ output }: Step) => output[0]?.timestamp ?? 0;
-  const kept = steps.filter((step) => !isOwnStep(step)).toSorted((a, b) => timeOf(a) - timeOf(b));
+  const getTime = ({ output }: Step) => output[0]?.timestamp ?? 0;
+  const kept = steps.filter((step) => !isOwnStep(step)).toSorted((a, b) => getTime(a) - getTime(b));
   return [...kept, ...steps.filter(isOwnStep)];
 }

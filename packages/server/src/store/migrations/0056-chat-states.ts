@@ -18,17 +18,11 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
 
 /** An earlier version's node deletes a chat without its states, which it does not know. */
 async function followEarlierNodes(db: Kysely<unknown>): Promise<void> {
-  await sql
-    .raw(`create function delete_chat_states() returns trigger language plpgsql as $$
+  await sql`create function delete_chat_states() returns trigger language plpgsql as $$
 begin
   delete from chat_states where chat_key = old.chat_key;
   return null;
-end $$`)
-    .execute(db);
-  for (const change of ['update of deleted_at', 'delete']) {
-    await sql
-      .raw(`create trigger delete_chat_states_${change === 'delete' ? 'too' : 'first'} after ${change} on chats for each row
-        execute function delete_chat_states()`)
-      .execute(db);
-  }
+end $$`.execute(db);
+  await sql`create trigger delete_chat_states after update of deleted_at or delete on chats for each row
+    execute function delete_chat_states()`.execute(db);
 }

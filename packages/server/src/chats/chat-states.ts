@@ -23,8 +23,25 @@ import { chatRow, refuseIfActive } from './chats.ts';
 const MAX_AUDITED_KEYS = 50;
 const MAX_AUDITED_CHARACTERS = 100;
 
+/** Reads and changes what chats keep. */
+export class ChatStates {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get(scope: Scope, chatId: string) {
+    return getState(this.#store, scope, chatId);
+  }
+
+  patch(integrationId: IntegrationId, chatId: string, patch: Readonly<Record<string, unknown>>, audit: Audit) {
+    return patchState(this.#store, integrationId, chatId, patch, audit);
+  }
+}
+
 /** Returns the chat's state as an object. While a run is active, it has the changes of the steps that have finished. */
-export async function getState({ reads }: Pick<Store, 'reads'>, scope: Scope, requested: string) {
+async function getState({ reads }: Pick<Store, 'reads'>, scope: Scope, requested: string) {
   const { chat_key: chatKey } = await chatRow(reads, scope, requested);
   return stateObject(await readState(reads, chatKey));
 }
@@ -35,7 +52,7 @@ async function readState(reads: Reads, chatKey: ChatKey): Promise<ChatState> {
 }
 
 /** Changes the state of an idle chat by a JSON merge patch. A run that is admitted concurrently has the chat's row locked. */
-export function patchState(
+function patchState(
   store: Store,
   integrationId: IntegrationId,
   requested: string,
