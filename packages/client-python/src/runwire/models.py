@@ -1769,8 +1769,8 @@ class Step(TypedDict):
     """Number of the step within the run."""
     attempt: int
     """Number of the attempt; it grows when a run is resumed after a crash."""
-    kind: Literal["model", "tool"]
-    """An answer of the model, or a call of a tool."""
+    kind: Literal["model", "tool", "summary"]
+    """An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns."""
     agent: str
     """The agent of the step."""
     callerAgent: str | None
