@@ -90,10 +90,16 @@ function tests(store: StoreName): void {
       }
       assert.match(left, /history_left_out/);
       assert.equal(asked > 2, agency === 'test', `${asked} calls`);
-      assert.equal((await askStore(rig.server.dataDir, 'select summary_run_id from chats where summary_run_id is not null')).length, 0);
+      assert.equal(
+        (await askStore(rig.server.dataDir, 'select summary_run_id from chats where summary_run_id is not null'))
+          .length,
+        0,
+      );
       if (agency === 'plain') continue;
       const { body } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs`);
-      const { body: steps } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${body.items[0].runId}/steps`);
+      const { body: steps } = await rig.api.get(
+        `/v2/integrations/${apiIntegrationId}/runs/${body.items[0].runId}/steps`,
+      );
       const failed = steps.items.find(({ kind }: { kind: string }) => kind === 'summary');
       assert.deepEqual([failed.status, failed.error.code], ['failed', 'model_error']);
     }

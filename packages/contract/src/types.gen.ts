@@ -1532,6 +1532,19 @@ export interface Step {
     [k: string]: unknown;
   } | null;
   /**
+   * The summary. Null for other steps, and for client tokens.
+   */
+  summary: {
+    /**
+     * How many of the oldest turns it replaces in prompts.
+     */
+    turns: number;
+    /**
+     * What the model wrote.
+     */
+    text: string;
+  } | null;
+  /**
    * The agent to which the call handed over. Null if it did not.
    */
   handoff: string | null;

@@ -1791,6 +1791,8 @@ class Step(TypedDict):
     """
     shownArguments: dict[str, Any] | None
     """What the model wrote instead of `arguments`. Null if these are null."""
+    summary: StepSummary | None
+    """The summary. Null for other steps, and for client tokens."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1875,6 +1877,15 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepSummary(TypedDict):
+    """The summary. Null for other steps, and for client tokens."""
+
+    turns: int
+    """How many of the oldest turns it replaces in prompts."""
+    text: str
+    """What the model wrote."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

@@ -152,6 +152,15 @@ export const Step = named(
       shownArguments: nullable(
         freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
       ),
+      summary: nullable(
+        Type.Object(
+          {
+            turns: count('How many of the oldest turns it replaces in prompts.'),
+            text: text('What the model wrote.'),
+          },
+          { description: 'The summary. Null for other steps, and for client tokens.' },
+        ),
+      ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {
         description:

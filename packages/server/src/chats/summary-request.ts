@@ -1,5 +1,5 @@
 import { attachmentName } from '../domain/attachment/attachment.ts';
-import { evenLimit } from '../domain/model/even-limit.ts';
+import { cutBytes, evenLimit } from '../domain/model/shorten.ts';
 import type { HistoryItem } from './heal-history.ts';
 
 /** What a model gets to sum up. */
@@ -91,12 +91,8 @@ function shortenEvenly(lines: readonly string[], mostBytes: number): string[] {
 
 const CUT = ' […]';
 
-/** Cuts a text to a number of bytes, and marks the cut. No character is cut in half. */
+/** Cuts a text to a number of bytes, and marks the cut. */
 export function cutText(text: string, mostBytes: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= mostBytes) return text;
-  let end = Math.max(0, mostBytes - Buffer.byteLength(CUT));
-  // The bytes within a character begin with the bits 10.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return `${bytes.toString('utf8', 0, end)}${CUT}`;
+  if (Buffer.byteLength(text) <= mostBytes) return text;
+  return `${cutBytes(text, mostBytes - Buffer.byteLength(CUT))}${CUT}`;
 }

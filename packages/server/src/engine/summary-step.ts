@@ -83,8 +83,12 @@ export async function makeSummary(
   if (written === null) return false;
   const end = turns[request.turns - 1]?.lastPosition ?? overflow.from - 1;
   const text = cutText(written.text, summaryBytes);
-  log.append({ type: 'history_left_out', agent: run.agent, turns: end / MESSAGES_A_TURN, summarized: true });
+  const turnsCovered = end / MESSAGES_A_TURN;
+  log.append({ type: 'history_left_out', agent: run.agent, turns: turnsCovered, summarized: true });
   const before = summary?.runId ?? null;
-  await parts.journal({ ...written.step, summary: { text, end, madeAt: overflow.madeAt, before } });
+  await parts.journal({
+    ...written.step,
+    summary: { text, turns: turnsCovered, end, madeAt: overflow.madeAt, before },
+  });
   return true;
 }

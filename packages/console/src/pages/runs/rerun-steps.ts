@@ -26,5 +26,4 @@ const KEPT_EVENT_ID = 1;
 export const isKept = (
   { rerunOf }: Pick<RunRecord, 'rerunOf'>,
   { step, kind, lastEventId }: Pick<Step, 'step' | 'kind' | 'lastEventId'>,
-): boolean =>
-  rerunOf !== null && (step <= rerunOf.afterStep || (kind === 'summary' && lastEventId === KEPT_EVENT_ID));
+): boolean => rerunOf !== null && (step <= rerunOf.afterStep || (kind === 'summary' && lastEventId === KEPT_EVENT_ID));

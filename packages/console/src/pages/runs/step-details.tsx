@@ -67,8 +67,11 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           {content === null && logState.error === null && <Loading what="the events of the step" />}
         </>
       )}
-      {step.kind === 'summary' && step.status === 'completed' && (
-        <p>A model summed up the oldest turns of the chat. The prompt of the next step begins with the summary.</p>
+      {step.summary !== null && (
+        <section>
+          <h3>Summary of the oldest {step.summary.turns} turns</h3>
+          <LongText text={step.summary.text} />
+        </section>
       )}
       {step.arguments !== null && (
         <section className="stack-tight">

@@ -54,6 +54,8 @@ export interface WrongTry {
 /** What a model wrote about the oldest turns of a chat. */
 export interface StoredSummary {
   readonly text: string;
+  /** How many turns it covers, from the beginning of the chat. */
+  readonly turns: number;
   /** The last message that it covers. */
   readonly end: number;
   /** The position of the message of the run that made it. */

@@ -12,3 +12,13 @@ export function evenLimit(lengths: readonly number[], total: number): number {
   }
   return Number.POSITIVE_INFINITY;
 }
+
+/** Returns the beginning of a text, with at most so many bytes. No character is cut in half. */
+export function cutBytes(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostBytes) return text;
+  let end = Math.max(0, mostBytes);
+  // The bytes within a character begin with the bits 10.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
