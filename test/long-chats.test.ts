@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ModelCall, STORES, type StoreName, testAgency } from '@runwire/test-kit';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import { type ModelCall, STORES, type StoreName, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { until } from './support/eventually.ts';
@@ -144,7 +144,10 @@ function tests(store: StoreName): void {
         last = await post(apiIntegrationId, padded(`${turn}`));
         assert.equal(messagesFrame(last.reader).status, 'completed');
       }
-      assert.match(last.frames.map(({ data }) => data).find((data) => data.includes('history_')) ?? '', /history_left_out/);
+      assert.match(
+        last.frames.map(({ data }) => data).find((data) => data.includes('history_')) ?? '',
+        /history_left_out/,
+      );
       assert.equal(asked > 2, agency === 'test', `${agency}: ${asked} calls`);
       assert.equal(await countSummaries(), known);
       if (agency !== 'test') continue;
@@ -197,7 +200,10 @@ function tests(store: StoreName): void {
     const { body: refused } = await rig.api.get(`${below}/runs/${failed.runId}/steps/1/prompt`);
     assert.equal(refused.code, 'step_not_found');
 
-    for (const [before, hasSummary] of [[false, true], [true, false]] as const) {
+    for (const [before, hasSummary] of [
+      [false, true],
+      [true, false],
+    ] as const) {
       const { body } = await rig.api.post(`${below}/chats/c1/fork`, { runId: failed.runId, before });
       const { calls } = await post(apiIntegrationId, 'Then?', { ...ann, chatId: body.chatId });
       assert.deepEqual(calls.map(isSummaryCall), hasSummary ? [false] : [true, false]);
@@ -208,10 +214,16 @@ function tests(store: StoreName): void {
     const rerun = await rig.api.rerun(apiIntegrationId, failed.runId, { keep: true });
     await rerun.whole();
     const again = rig.controller.calls.slice(first);
-    assert.deepEqual(again.map(({ request }) => request.prompt), [failed.calls.at(-1)?.request.prompt]);
+    assert.deepEqual(
+      again.map(({ request }) => request.prompt),
+      [failed.calls.at(-1)?.request.prompt],
+    );
     const rerunId = String(rerun.headers['x-run-id']);
     const { body: kept } = await rig.api.get(`${below}/runs/${rerunId}/steps`);
-    assert.deepEqual(kept.items.map(({ kind }: { kind: string }) => kind), ['model', 'summary']);
+    assert.deepEqual(
+      kept.items.map(({ kind }: { kind: string }) => kind),
+      ['model', 'summary'],
+    );
     assert.equal(messagesFrame(rerun).usage.request_count, 1, 'the summary is not charged again');
 
     assert.equal(await countSummaries(), known + 3);
@@ -250,6 +262,6 @@ function tests(store: StoreName): void {
       assert.equal(summary.turns % 2, 0, 'each chain has two messages of the user');
       assert.match(sentText(asks.calls[0] as ModelCall), /User: FACT.*\nCall of pay: \{\}\nOutput: paid\nUser: Do it/);
     }
-    assert.ok(summaries > 1, `${summaries} summaries`);
+    assert.equal(summaries, 1);
   });
 }
