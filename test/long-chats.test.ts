@@ -50,15 +50,6 @@ function tests(store: StoreName): void {
     return { reader, frames, runId, calls: rig.controller.calls.slice(first) };
   };
 
-  /** Sends messages until one of them makes a summary. */
-  const grow = async (apiIntegrationId: string) => {
-    for (let turn = 1; turn < 12; turn += 1) {
-      const posted = await post(apiIntegrationId, padded(`FACT-${turn} `));
-      if (posted.calls.some(isSummaryCall)) return posted;
-    }
-    throw new Error('No run made a summary.');
-  };
-
   test('later prompts begin with a summary of the oldest turns', async (t) => {
     cites(
       t,
@@ -117,7 +108,7 @@ function tests(store: StoreName): void {
     assert.match(firstText(answered as ModelCall), /^The beginning of this conversation .*\n\nFacts: FACT-1 /);
   });
 
-  test('turns are left out if the summary fails, and if the agency says so', async (t) => {
+  test('turns are left out if the summary fails, and by the setting of the agency', async (t) => {
     cites(t, 'contract-31-failed', 'contract-31-leave-out', 'contract-31-charged');
     const ends: ((call: ModelCall) => Promise<void>)[] = [
       (call) => call.fail('model_error', 'No.'),

@@ -108,7 +108,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
   body: RequestBody | null = null;
   #readerClass: ReaderClass<EventReader> | null = null;
 
-  /** `failsOnRefusal`: the answer must be JSON, also if the provider does not know it, or the request says so. */
+  /** `failsOnRefusal`: the answer must be JSON, also if the provider does not know it, or the request has this field. */
   constructor(
     model: CalledModel,
     { path, transport }: { readonly path: string; readonly transport: ProviderTransport },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cites } from '../../../../requirements/cite.ts';
 import type { PromptItem } from './ports.ts';
 import { LEFT_OUT, RunWindow } from './run-window.ts';
 
@@ -48,7 +49,8 @@ test('a node that takes over leaves out the same outputs', () => {
 const sizes = (prompt: readonly PromptItem[]) =>
   prompt.map((item) => (item.kind === 'tool_output' && item.output !== LEFT_OUT ? Buffer.byteLength(item.output) : 0));
 
-test('shortens the outputs that the model has not seen evenly', () => {
+test('shortens the outputs that the model has not seen evenly', (t) => {
+  cites(t, 'contract-31-outputs');
   const window = new RunWindow(0);
   const seen = [output('seen', 4000)];
   assert.deepEqual(sizes(window.fit(seen, '', 5000)), [4000]);

@@ -91,7 +91,7 @@ interface Request extends SummaryCall {
   readonly sentBytes: number;
 }
 
-interface Failed {
+interface CallFailure {
   readonly failure: unknown;
   readonly mayFallBack: boolean;
   readonly usage: Usage;
@@ -101,7 +101,7 @@ async function askModel(
   scope: SummaryScope,
   model: Model,
   request: Request,
-): Promise<Failed | { readonly text: string; readonly usage: Usage }> {
+): Promise<CallFailure | { readonly text: string; readonly usage: Usage }> {
   const { progress, signal } = scope;
   const { sentBytes, prompt } = request;
   const trace = scope.trace?.chat(request.agent, model.id, model.address, () => prompt) ?? null;

@@ -1,5 +1,5 @@
 import type { RunId } from '../domain/ids.ts';
-import { stepOutcome } from '../runs/journal.ts';
+import type { StepOutcome } from '../domain/run/step.ts';
 import { summaryOfRun } from '../store/queries/summaries.ts';
 import { first, type Reads } from '../store/store.ts';
 import { type ChatSummary, toSummary } from './summary.ts';
@@ -24,6 +24,6 @@ export async function readSummary(
 
 async function readOne(reads: Reads, runId: RunId): Promise<ChatSummary | null> {
   const row = await first(reads.all(summaryOfRun, { runId }));
-  const stored = row === undefined ? undefined : stepOutcome(row.record_json).summary;
+  const stored = row === undefined ? undefined : (JSON.parse(row.record_json) as StepOutcome).summary;
   return stored === undefined ? null : toSummary(runId, stored);
 }
