@@ -10,6 +10,7 @@ import { stateAtStart, storeState } from '../store/queries/chat-states.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
 import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import { setSummary } from '../store/queries/summaries.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
@@ -34,6 +35,7 @@ export async function storeOriginal(
     });
     if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
     await storeKeptState(tx, chatKey, steps);
+    if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
   }
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];

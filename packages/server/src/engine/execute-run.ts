@@ -4,10 +4,8 @@ import { runLoop } from '../agent/loop.ts';
 import { joinInstructions } from '../agent/loop-setting.ts';
 import { RecordedCalls } from '../agent/recorded-calls.ts';
 import { RunState } from '../agent/run-state.ts';
-import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
-import { RunAttachments } from '../attachments/run-attachments.ts';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { type ChatState, EMPTY_STATE, parseState } from '../domain/chat/chat-state.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { toWalked } from '../domain/run/rerun.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
@@ -22,14 +20,16 @@ import { first } from '../store/store.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { Execution, type RunAttempt } from './execution.ts';
-import { ExecutionScope } from './execution-scope.ts';
+import { ExecutionScope, storeStep } from './execution-scope.ts';
 import { handOver } from './hand-over.ts';
 import { priceStep } from './price-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, INTERNAL_ERROR, reportEnd } from './run-end.ts';
 import { RunTeam } from './run-team.ts';
+import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
+import { UsedAttachments } from './used-attachments.ts';
 
 interface End {
   readonly status: RunEndStatus;
@@ -135,14 +135,14 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
-  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
+  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const { steps: known = [], betweenSteps = false } = run.resumed ?? {};
+  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
   const { continuation } = run;
   const chain =
     continuation === null
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
-  const { steps: known = [], betweenSteps = false } = run.resumed ?? {};
   const steps = toWalked(known, run.extras.rerun);
   const state = new RunState(() => readState(execution), { own: inCommitOrder(steps), earlier: chain.steps });
   using team = new RunTeam(deps, execution, state);
@@ -154,17 +154,18 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: execution.prepared?.agency.longChats.isSummarized === true && !isAlone(run),
   };
+  const journal = (step: Step) => storeStep(execution, step, { changed: null, isUsed: state.isUsed });
+  const parts = { entry: entryAgent, trace, journal };
+  // A later attempt finds the summary with the chat, and so does a rerun.
+  const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
+  const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
-    deps,
-    run,
-    chain,
-    shownTo,
-    attachments,
-    stop,
-  );
-  const isNew = !steps.some(isOwnStep);
+  const ready = await readyPrompt({ ...deps, summarize }, run, chain, shownTo, attachments, stop);
+  const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
+  execution.usesSummary = ready.usesSummary;
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -172,17 +173,20 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
   const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
-  progress.modelSteps = finished.modelSteps;
+  progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
   const continued = findContinuation(run, chain, laterMessages);
-  const parts = { team, finished, continuation: continued, recorded, state };
-  const scope = new ExecutionScope(execution, parts);
+  const shared = { team, finished, continuation: continued, recorded, state };
+  const scope = new ExecutionScope(execution, shared);
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
+
+/** The model is asked about a text, and not in a chat. */
+const isAlone = ({ extras: { rerun } }: AdmittedRun) => rerun?.eval?.alone === true;
 
 /** Reads the chat's state at the run's start. A chat that the run's admission made has none. */
 async function readState({ deps, run, stop }: Execution): Promise<ChatState> {
@@ -208,40 +212,6 @@ async function readRecorded(
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
   return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
-/** Makes attachments ready. Most runs have none, and then it makes nothing. */
-class UsedAttachments {
-  readonly #execution: Execution;
-  #used: RunAttachments | null = null;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
-  }
-
-  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
-    return rows.length === 0 ? [] : await this.#use().ready(rows);
-  }
-
-  read(one: ReadyAttachment): Promise<Uint8Array> {
-    return this.#use().read(one);
-  }
-
-  #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
-    const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    return this.#used;
-  }
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

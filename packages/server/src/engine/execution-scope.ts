@@ -128,7 +128,7 @@ interface StateUse {
  * T3: stores a finished step with all events up to it. It writes the sums of the usage, so the T3s of parallel loops commit
  * in the order of their sums, also if the store was unavailable.
  */
-async function storeStep(execution: Execution, step: Step, { changed, isUsed }: StateUse): Promise<void> {
+export async function storeStep(execution: Execution, step: Step, { changed, isUsed }: StateUse): Promise<void> {
   const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
@@ -137,7 +137,7 @@ async function storeStep(execution: Execution, step: Step, { changed, isUsed }: 
   const totals = stepTotals(execution);
   const cut = unfinished.takeCut();
   const chunks = log.takeChunks();
-  const state = isUsed ? { chatKey: run.chatKey, changed } : null;
+  const state = isUsed ? { changed } : null;
   const store = () =>
     deps.store.transact('step', (tx) =>
       journalStep(tx, { runId: run.runId, step: journalled, ...totals, cut, chunks, startedAt: log.startedAt, state }),
@@ -148,9 +148,9 @@ async function storeStep(execution: Execution, step: Step, { changed, isUsed }: 
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress }: Execution) {
+function stepTotals({ run, progress, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
 }

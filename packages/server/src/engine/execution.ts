@@ -39,6 +39,8 @@ export class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  /** True if the prompt begins with a summary. */
+  usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();

@@ -7,6 +7,7 @@ import {
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_STATE,
+  JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
   type StepOutcome,
 } from '../domain/run/step.ts';
@@ -16,16 +17,17 @@ import type { Chunk } from '../eventlog/run-log.ts';
 import { storeState } from '../store/queries/chat-states.ts';
 import { advanceRun } from '../store/queries/runs.ts';
 import { insertStep, type StepRow } from '../store/queries/steps.ts';
+import { setSummary } from '../store/queries/summaries.ts';
 import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments, state } = step;
+  const { arguments: changed, shownArguments, summary, state } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments, state },
+    ...{ arguments: changed, shownArguments, summary, state },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -97,6 +99,7 @@ export const stepColumns = (row: Omit<StepRow, 'kind' | 'status'>) => ({
 
 export interface StepDone {
   readonly runId: RunId;
+  readonly chatKey: ChatKey;
   readonly step: JournalledStep;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
@@ -104,6 +107,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompt begins with a summary. */
+  readonly usesSummary: boolean;
   /** The calls before the step that gave no result. */
   readonly cut: readonly UnfinishedStep[];
   readonly chunks: readonly Chunk[];
@@ -115,20 +120,22 @@ export interface StepDone {
 
 /** For runs that use the chat's state. */
 export interface StateOfStep {
-  readonly chatKey: ChatKey;
   /** The state after the step. Null if the step does not change it. */
   readonly changed: ChatState | null;
 }
 
-function leastFormat({ step, hasGap, state }: StepDone): number {
+function leastFormat({ step, hasGap, usesSummary, state }: StepDone): number {
   if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
+  if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;
 }
 
 /** T3: writes the journal record and all events up to it. A chunk ends exactly after the step's last event. */
 export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
-  const { runId, step } = done;
+  const { runId, chatKey, step } = done;
+  // The chat's row is locked before the run's.
+  const summarized = step.summary === undefined ? undefined : tx.run(setSummary, { chatKey, runId });
   const advanced = tx.run(advanceRun, {
     runId,
     attempt: step.attempt,
@@ -140,10 +147,16 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     startedAt: done.startedAt,
   });
   const cut = storeUnfinished(tx, runId, done.cut);
-  const writes = [advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks)];
+  const writes: (Promise<unknown> | undefined)[] = [
+    advanced,
+    storeStep(tx, runId, step),
+    ...cut,
+    storeChunks(tx, runId, done.chunks),
+    summarized,
+  ];
   if (done.state !== null && done.state.changed !== null) {
-    const { chatKey, changed } = done.state;
-    writes.push(tx.run(storeState, { chatKey, stateJson: stateJson(changed), agent: changed.agent }));
+    const { changed } = done.state;
+    writes.push(tx.run(storeState, { chatKey: done.chatKey, stateJson: stateJson(changed), agent: changed.agent }));
   }
   await Promise.all(writes);
   if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);

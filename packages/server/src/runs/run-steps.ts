@@ -49,7 +49,7 @@ export async function runSteps(
       return settleWaiting(reads, rows.map(shownStep));
     },
     position: ({ step }) => ({ createdAt: step, id: '' }),
-    show: (step) => JSON.stringify(stepJson(step, scope.member !== null)),
+    show: (step) => JSON.stringify(stepJson(step, scope.member === null)),
   });
 }
 
@@ -62,8 +62,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-/** Costs and the chat's state are not for client tokens. */
-export function stepJson({ answer, ...step }: ShownStep, isForClient: boolean) {
+/** `showsAll`: false for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   const {
     usage,
     output,
@@ -85,6 +85,7 @@ export function stepJson({ answer, ...step }: ShownStep, isForClient: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    summary,
     state = null,
     ...columns
   } = step;
@@ -94,12 +95,15 @@ export function stepJson({ answer, ...step }: ShownStep, isForClient: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
-    stateChanges: isForClient || state === null ? null : changesJson(state),
+    stateChanges: showsAll && state !== null ? changesJson(state) : null,
+    // It has what tools returned, which client tokens do not see.
+    summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
-    cost: isForClient ? null : costJson(cost),
+    // Costs are not for client tokens.
+    cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
     error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
     tries,
