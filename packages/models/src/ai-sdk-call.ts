@@ -1,6 +1,6 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { AiSdkCall, AiSdkLanguageModel, AiSdkMessage } from './ai-sdk-types.ts';
-import { imagesOfCall } from './bracketed-output.ts';
+import { imagesOfCall } from './images-of-call.ts';
 import type { ModelRequest, StepReplay } from './model.ts';
 import type { PromptAttachment, PromptImage } from './prompt-attachment.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';

@@ -15,7 +15,6 @@ export { type FailureOptions, ModelFailure, type ModelProblem } from './model-fa
 export { isTooDeep, TOO_DEEP } from './model-json.ts';
 export type { ImageDetail, PromptAttachment, PromptImage } from './prompt-attachment.ts';
 export { promptBytes } from './prompt-bytes.ts';
-export { bracketedOutput } from './bracketed-output.ts';
 export {
   chosenApi,
   type ModelTraits,

@@ -1,4 +1,4 @@
-import { bracketedOutput } from './bracketed-output.ts';
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import type { ModelRequest, PromptItem } from './model.ts';
 import type { PromptAttachment } from './prompt-attachment.ts';
 import type { ModelTraits } from './providers.ts';

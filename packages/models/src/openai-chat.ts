@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { imagesOfCall } from './bracketed-output.ts';
+import { imagesOfCall } from './images-of-call.ts';
 import type { ModelRequest, PromptItem } from './model.ts';
 import { newCallId } from './new-call-id.ts';
 import { openAiSettings, type SettingForms } from './openai-settings.ts';

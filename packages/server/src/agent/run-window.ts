@@ -41,7 +41,7 @@ export class RunWindow {
     if (estimateTokens(others + this.#bytes) > windowTokens * FULL) {
       while (estimateTokens(others + this.#bytes) > windowTokens * FITS && this.#leftOut < this.#outputs.length) {
         const item = prompt[this.#outputs[this.#leftOut] ?? 0];
-        if (isLonger(item)) this.#bytes -= Buffer.byteLength(item.output) - Buffer.byteLength(LEFT_OUT);
+        if (isLonger(item)) this.#bytes -= promptBytes('', [item]) - Buffer.byteLength(LEFT_OUT);
         this.#leftOut += 1;
       }
     }
@@ -52,7 +52,7 @@ export class RunWindow {
     const shown = [...prompt];
     for (const index of this.#outputs.slice(0, this.#leftOut)) {
       const item = shown[index];
-      if (isLonger(item)) shown[index] = { ...item, output: LEFT_OUT };
+      if (isLonger(item)) shown[index] = { kind: item.kind, callId: item.callId, output: LEFT_OUT };
     }
     return shown;
   }
@@ -60,4 +60,4 @@ export class RunWindow {
 
 /** True if the item becomes shorter if its output is left out. */
 const isLonger = (item: PromptItem | undefined): item is Extract<PromptItem, { kind: 'tool_output' }> =>
-  item?.kind === 'tool_output' && item.output.length > LEFT_OUT.length;
+  item?.kind === 'tool_output' && (item.images !== undefined || item.output.length > LEFT_OUT.length);

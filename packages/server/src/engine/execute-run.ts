@@ -9,10 +9,7 @@ import type { Publication } from '../agent/publication.ts';
 import { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
-import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
-import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
@@ -43,6 +40,8 @@ import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
+import { UsedAttachments } from './used-attachments.ts';
+import { UsedImages } from './used-images.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -70,6 +69,7 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  readonly images: UsedImages;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();
@@ -92,6 +92,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.stepIds = new StepIds(log);
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
+    this.images = new UsedImages(this);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }
@@ -256,7 +257,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     run,
     chain,
     shownTo,
-    attachments,
+    { attachments, images: execution.images },
     stop,
   );
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
@@ -295,40 +296,6 @@ async function readRecorded(
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
   return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
-/** Makes attachments ready. Most runs have none, and then it makes nothing. */
-class UsedAttachments {
-  readonly #execution: Execution;
-  #used: RunAttachments | null = null;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
-  }
-
-  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
-    return rows.length === 0 ? [] : await this.#use().ready(rows);
-  }
-
-  read(one: ReadyAttachment): Promise<Uint8Array> {
-    return this.#use().read(one);
-  }
-
-  #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
-    const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    return this.#used;
-  }
 }
 
 interface ScopeParts {
@@ -403,6 +370,10 @@ class ExecutionScope implements RunScope {
     return modelStep(this, input);
   }
 
+  get images(): UsedImages {
+    return this.#execution.images;
+  }
+
   get unfinished(): UnfinishedSteps {
     return this.#execution.unfinished;
   }
@@ -448,11 +419,11 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress }: Execution) {
+function stepTotals({ run, progress, images }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
+  return { usage, byModel, begun: progress.steps, hasGap, showsImages: images.isUsed, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

@@ -5,6 +5,7 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_IMAGES,
   type JournalledStep,
   type StepOutcome,
 } from '../domain/run/step.ts';
@@ -101,6 +102,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompts have images of tools. */
+  readonly showsImages: boolean;
   /** The calls before the step that gave no result. */
   readonly cut: readonly UnfinishedStep[];
   readonly chunks: readonly Chunk[];
@@ -109,7 +112,8 @@ export interface StepDone {
   readonly startedAt: number;
 }
 
-function leastFormat({ step, hasGap }: StepDone): number {
+function leastFormat({ step, hasGap, showsImages }: StepDone): number {
+  if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;
 }

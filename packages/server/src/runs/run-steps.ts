@@ -5,6 +5,7 @@ import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { WrongTry } from '../domain/run/step.ts';
+import { toolImageJson } from '../domain/run/tool-image.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { RunRow } from '../store/queries/runs.ts';
@@ -93,6 +94,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     shownArguments,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
+    attachments: first?.kind === 'tool_output' ? (first.images ?? []).map(toolImageJson) : [],
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.

@@ -37,8 +37,11 @@ export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 /** The format of a run for an eval: an earlier version would call its tools. */
 export const JOURNAL_FORMAT_WITH_EVALS = 8;
 
+/** The format of a run whose prompts show images of tools: an earlier version would resume the run without them. */
+export const JOURNAL_FORMAT_WITH_IMAGES = 9;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_IMAGES;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -79,6 +82,10 @@ export interface StepOutcome {
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
 }
+
+/** True if the step is a call that returned images. */
+export const hasImages = ({ output }: Pick<StepOutcome, 'output'>): boolean =>
+  output.some((item) => item.kind === 'tool_output' && item.images !== undefined);
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
