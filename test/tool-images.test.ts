@@ -259,7 +259,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([(await rows()).length, blobsIn(rig.server.dataDir).length], [0, before - 1]);
   });
 
-  test('an erasure deletes images, also those that another member has too', async () => {
+  test('an erasure deletes images, and leaves equal ones of other members', async () => {
     for (const name of ['ann', 'bob']) await rig.member(integration, name);
     const png = makeOnePixelPng(900, 13);
     await lookAt([fileV7(png)], { consumerId: 'ann' });

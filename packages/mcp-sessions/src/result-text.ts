@@ -2,7 +2,7 @@ import type { ResultPart, ToolResult } from './tool-result.ts';
 
 /** An image of a result. */
 export interface ResultImage {
-  /** As the server says. */
+  /** As the server wrote it. */
   readonly mediaType: string;
   readonly sizeBytes: number;
   readonly bytes: Uint8Array;

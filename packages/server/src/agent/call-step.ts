@@ -1,9 +1,9 @@
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { StoredImages } from '../domain/run/tool-image.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import type { LoopPosition } from './model-step-input.ts';
-import type { StoredImages } from './output-images.ts';
 import { failedCall, type ToolOutcome } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 

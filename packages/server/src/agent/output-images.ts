@@ -1,13 +1,7 @@
 import type { PromptImage } from '@runwire/models';
 import type { ToolOutputItem } from '../domain/run/events.ts';
-import type { GivenImage, ToolImage } from '../domain/run/tool-image.ts';
+import type { GivenImage, StoredImages, ToolImage } from '../domain/run/tool-image.ts';
 import type { PromptItem } from './ports.ts';
-
-/** Images that are stored, and the names in brackets of those that cannot be shown. */
-export interface StoredImages {
-  readonly images: readonly ToolImage[];
-  readonly names: readonly string[];
-}
 
 /** The images that a run's tools return. */
 export interface OutputImages {

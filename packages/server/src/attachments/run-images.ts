@@ -4,7 +4,7 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { PromptImage } from '@runwire/models';
 import { newId } from '../domain/ids.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
-import type { GivenImage, ToolImage } from '../domain/run/tool-image.ts';
+import type { GivenImage, StoredImages, ToolImage } from '../domain/run/tool-image.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { useBlob } from '../store/queries/attachments.ts';
 import { insertToolImage } from '../store/queries/tool-images.ts';
@@ -14,12 +14,6 @@ import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
 import { holdAndRefer, storeBlob } from './store-copy.ts';
 
 type ImageDeps = Pick<AttachmentDeps, 'attachments' | 'store'>;
-
-/** Images that are stored, and the names in brackets of those that cannot be shown. */
-interface StoredImages {
-  readonly images: readonly ToolImage[];
-  readonly names: readonly string[];
-}
 
 /** Providers refuse larger ones, and the run would fail. */
 const MAX_SIDE_PIXELS = 8000;

@@ -1,6 +1,6 @@
-import type { OutputImages, StoredImages } from '../agent/output-images.ts';
+import type { OutputImages } from '../agent/output-images.ts';
 import { RunImages } from '../attachments/run-images.ts';
-import type { GivenImage, ToolImage } from '../domain/run/tool-image.ts';
+import type { GivenImage, StoredImages, ToolImage } from '../domain/run/tool-image.ts';
 import { type BlobUser, toAttachmentRun } from './used-attachments.ts';
 
 /** The images that a run's tools return. Most runs have none, and then it makes nothing. */

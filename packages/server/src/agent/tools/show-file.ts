@@ -31,7 +31,7 @@ export const showFile = fileTool<ShowInput>({
   },
 });
 
-/** The file is read when it is stored. Another version of it may have replaced the one that was looked at. */
+/** The file is read when it is stored. Another version may have replaced it since. */
 async function readAgain(files: AgentFiles, path: AgentPath, size: number, signal: AbortSignal): Promise<Uint8Array> {
   await using opened: OpenedAgentFile | null = await files.open(path);
   if (opened === null || opened.file.size !== size) throw new Error('The file was changed while it was shown.');

@@ -6,7 +6,7 @@ const image = (sizeBytes: number): GivenImage => ({ mediaType: 'image/png', size
 const MIB = 1024 * 1024;
 const WHY = ': a result shows at most 8 images of 20 MiB together';
 
-test('shows images up to 20 MiB, and names those that do not fit', () => {
+test('shows images up to 20 MiB, and names what does not fit', () => {
   const large = image(15 * MIB);
   const small = image(5 * MIB);
   const { text, images } = withinLimits({ text: 'All:', images: [large, image(6 * MIB), small, image(1)] });

@@ -12,11 +12,17 @@ export interface ToolImage {
 
 /** An image as a tool returns it. */
 export interface GivenImage {
-  /** As the tool says. The image gets the type that its bytes have. */
+  /** As the tool wrote it. The image gets the type that its bytes have. */
   readonly mediaType: string;
   readonly sizeBytes: number;
   /** A function is called when the image is stored, so that few images are in memory at a time. */
   readonly bytes: Uint8Array | (() => Promise<Uint8Array>);
+}
+
+/** Images that are stored, and the names in brackets of images that cannot be shown. */
+export interface StoredImages {
+  readonly images: readonly ToolImage[];
+  readonly names: readonly string[];
 }
 
 /** A text for the model, with images. */
