@@ -61,7 +61,14 @@ function itemEvent(
     case 'tool_progress':
       return { type: name, ...speaker, callId, text: raw.text ?? '' };
     case 'tool_output':
-      return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: !!item.failed };
+      return {
+        type: 'tool_output',
+        ...speaker,
+        callId,
+        output: item.output ?? '',
+        failed: !!item.failed,
+        attachments: item.attachments ?? [],
+      };
     case 'file_changed':
       return { type: 'file', ...speaker, callId, file: getFile(raw as StreamChangedFile) };
     case 'tool_approval_requested':
