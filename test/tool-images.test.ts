@@ -129,7 +129,7 @@ function tests(store: StoreName): void {
         ['image/webp', sample('image/webp').length],
       ],
     );
-    const frame = run.reader.frames.find(({ data }) => data.includes('"name":"tool_output"'));
+    const frame = run.reader.frames.find(({ data }: { data: string }) => data.includes('"name":"tool_output"'));
     const streamed = JSON.parse(frame?.data ?? '{}').data.item;
     assert.deepEqual([streamed.attachments, streamed.raw_item.attachments], [attachments, attachments]);
     assert.ok(!run.reader.text.includes('blobKey'));
