@@ -196,7 +196,10 @@ test('every call has the idempotency key of its call, and results become text', 
   const { meta, cwd } = JSON.parse(String(about));
   assert.equal(meta['runwire/idempotencyKey'], `${held.runId}/call_0`);
   assert.ok(cwd.endsWith('/mine'), cwd);
-  assert.equal(picture, 'See:\n[sound, audio/wav, 2 bytes]\n[image, image/png, 3 bytes: it is no PNG, JPEG, GIF or WebP image]');
+  assert.equal(
+    picture,
+    'See:\n[sound, audio/wav, 2 bytes]\n[image, image/png, 3 bytes: it is no PNG, JPEG, GIF or WebP image]',
+  );
   assert.equal(structured, '{"answer":42}');
   assert.equal(fail, 'The tool failed: No such invoice.');
   assert.match(String(big), /^x{40000}\n\[The output has 10000000 characters/);
