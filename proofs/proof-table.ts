@@ -401,7 +401,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     files: ['packages/sandbox/src/everyday.test.ts'],
     minutes: 4,
     faults: {
-      'stale-table': /^rows of the table: expected .*no: no `trap`.*, found /m,
+      'stale-table': /^row of `Clean up with `trap``: expected .*no: no `trap`.*, found /m,
       'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
       'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
     },

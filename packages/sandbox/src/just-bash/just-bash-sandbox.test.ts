@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runCase, sandboxConformance } from '../testing/sandbox-conformance.ts';
+import { checkLimit } from '../testing/interpreter-limit.ts';
+import { checkCase, runCase, SANDBOX_CASES } from '../testing/sandbox-conformance.ts';
 import { JustBashSandbox } from './just-bash-sandbox.ts';
 
-sandboxConformance('just-bash', () => new JustBashSandbox(), null);
+/* Each command starts a process, so all cases of the conformance suite run only in check:full. */
 
-const LIMITS: Readonly<Record<string, string>> = {
-  'calls without end': 'f() { f; }; f; echo after',
-  'calls without end in a pipe, whose exit code is ignored': 'f() { f | cat; }; (f || true) | cat; echo after',
-  'a long text': 'x=x; while true; do x=$x$x; done; echo after',
-};
-
-for (const [name, command] of Object.entries(LIMITS)) {
-  test(`just-bash: ends the command at a limit: ${name}`, async () => {
-    const limits = { memoryMib: 1024 };
-    const { end, output } = await runCase(new JustBashSandbox(), { command, limits });
-    assert.deepEqual(end, { end: 'limit', limit: 'interpreter' }, output);
-    assert.match(output, /exceeded/);
-    assert.doesNotMatch(output, /after/);
-  });
+for (const expected of SANDBOX_CASES.slice(0, 1)) {
+  test(`just-bash: ${expected.claim}`, () => checkCase(new JustBashSandbox(), expected));
 }
+
+test('just-bash: ends the command at a limit: calls without end', () =>
+  checkLimit(new JustBashSandbox(), 'f() { f; }; f; echo after'));
 
 test('just-bash: refuses a file above the limit', async () => {
   const command = 'seq 5000 > big.txt; seq 5000 >> small.txt; ls; echo after';
@@ -60,13 +52,14 @@ test('just-bash: relative dates, options with values attached, and length are th
     `date -u -d 'next monday' +%a; date -u --date='last fri' +%a; date -d '1 day never' || echo refused`,
     `printf '1\\n2\\n3\\n' | xargs -n2 echo; printf '1,2' | xargs -d, -I{} echo {} -n1`,
     `printf 'ab\\nabcde\\n' > a; awk '/length/ {print} length > 4 {print "length", length, length("x")}' a`,
+    `printf '{print length}' > p; awk -F, -f p -v x=1 a; awk -f none a || echo none`,
     `sed -i.bak 1d a || cat a | wc -l; ls a a; cat < /dev/null`,
   ];
   const { output } = await runCase(new JustBashSandbox(), { command: [...dates, ...others].join('\n') });
   assert.match(
     output,
     new RegExp(
-      `^${RegExp.escape(`${Object.values(DATES).join('\n')}\nMon\nFri\nrefused\n1 2\n3\n1 -n1\n2 -n1\nlength 5 1\n`)} *2\\na\\na\\n`,
+      `^${RegExp.escape(`${Object.values(DATES).join('\n')}\nMon\nFri\nrefused\n1 2\n3\n1 -n1\n2 -n1\nlength 5 1\n2\n5\nnone\n`)} *2\\na\\na\\n`,
     ),
   );
 });
