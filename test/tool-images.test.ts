@@ -8,6 +8,7 @@ import { jsonSchema, tool } from 'ai';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { blobsIn } from './support/attachment-rig.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { calls, play, say } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -139,6 +140,8 @@ function tests(store: StoreName): void {
       [[], attachments, []],
     );
     const [first] = attachments;
+    const [sample] = JSON.parse(listSamples('docs/tool-images.md', 'json')[0] ?? '[]');
+    assert.deepEqual(Object.keys(sample), Object.keys(first));
     const path = `${below}/runs/${run.runId}/attachments/${first.attachmentId}`;
     const answer = await fetch(`${rig.server.url}${path}`, { headers: rig.api.authorization });
     assert.ok(Buffer.from(await answer.arrayBuffer()).equals(png));

@@ -150,7 +150,7 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Passes the run on to a reader of your own, with the same ids. A refusal becomes an answer with its status. */
   async toResponse(): Promise<Response> {
     if (this.#answering.tools !== undefined || this.#answering.onApproval !== undefined) {
-      throw new TypeError('It may be several runs; read its events.');
+      throw new TypeError('It may be several runs; read events.');
     }
     const hasEnded = () => this.#outcome !== null && this.#entries.length === 0;
     return await passOn(this.admitted, hasEnded, () => this.frames());
