@@ -53,7 +53,7 @@ agents:
 
 type Source = (typeof SOURCES)[number];
 
-const callsOf = (source: Source, images: number): [string, string, string][] => {
+const listCalls = (source: Source, images: number): [string, string, string][] => {
   const given = JSON.stringify({ count: images });
   if (source === 'tool') return [['call_0', 'look', given]];
   if (source === 'mcp') return [['call_0', 'eyes_picture', given]];
@@ -105,7 +105,7 @@ class Case {
     this.calls.push(call);
     const says = (text: string) => this.#answer(call, [{ kind: 'text', deltas: [text] }]);
     // The second call waits: the server is killed while it is open.
-    if (this.calls.length === 1) this.#answer(call, [{ kind: 'calls', calls: callsOf(this.source, this.images) }]);
+    if (this.calls.length === 1) this.#answer(call, [{ kind: 'calls', calls: listCalls(this.source, this.images) }]);
     else if (this.calls.length === 3) says('Seen.');
     else if (this.calls.length === 4) says('Yes.');
   }
@@ -139,7 +139,7 @@ class Case {
 const isEnded = ({ frames }: FollowedRun) =>
   frames.find(({ event }) => event === 'messages')?.data.includes('"completed"');
 
-test('images of tools reach the models of all protocols, in every turn and attempt', async () => {
+test('images from tools reach the models by all protocols, in every turn and attempt', async () => {
   const fault = plantedFault();
   await using stack = new AsyncDisposableStack();
   const cases = ADAPTERS.flatMap((_, place) => [

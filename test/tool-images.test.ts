@@ -8,6 +8,7 @@ import { jsonSchema, tool } from 'ai';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { blobsIn } from './support/attachment-rig.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { eventually } from './support/eventually.ts';
 import { calls, play, say } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -99,7 +100,7 @@ function tests(store: StoreName): void {
     );
   const sweep = () => rig.server.server.probes.sweepBlobs();
 
-  test('images of a tool reach the model, readers and later turns', async (t) => {
+  test('images from a tool reach the model, readers and later turns', async (t) => {
     cites(
       t,
       'contract-30-from-tools',
@@ -139,6 +140,8 @@ function tests(store: StoreName): void {
       [[], attachments, []],
     );
     const [first] = attachments;
+    const [sample] = JSON.parse(listSamples('docs/tool-images.md', 'json')[0] ?? '[]');
+    assert.deepEqual(Object.keys(sample), Object.keys(first));
     const path = `${below}/runs/${run.runId}/attachments/${first.attachmentId}`;
     const answer = await fetch(`${rig.server.url}${path}`, { headers: rig.api.authorization });
     assert.ok(Buffer.from(await answer.arrayBuffer()).equals(png));
@@ -160,7 +163,7 @@ function tests(store: StoreName): void {
     await again({ chatId: 'other' });
   });
 
-  test('reads parts of every version of the AI SDK, and names what is no image', async (t) => {
+  test('reads parts from every AI SDK version, and names what is no image', async (t) => {
     cites(t, 'contract-30-type');
     const gif = SAMPLE_IMAGES['image/gif'];
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -196,7 +199,7 @@ function tests(store: StoreName): void {
     assert.match(outputTexts(bomb.call).join(), /60000 × 1 pixels are too many; at most 8000 per side\]$/);
   });
 
-  test('a result shows at most 8 images of 20 MiB together', async (t) => {
+  test('a result shows at most 8 images', async (t) => {
     cites(t, 'contract-30-limits');
     const nine = Array.from({ length: 9 }, (_, n) => fileV7(makeOnePixelPng(100 + n, n)));
     const run = await lookAt(nine);
@@ -226,7 +229,7 @@ function tests(store: StoreName): void {
     assert.equal((await token('ann', ['run'])).body.code, 'token_forbidden');
   });
 
-  test('images are deleted with the steps of their run, and a fork keeps them', async (t) => {
+  test("images are deleted with their run's steps, and a fork keeps them", async (t) => {
     cites(t, 'contract-30-deleted', 'contract-30-forks');
     const png = makeOnePixelPng(700, 11);
     const run = await lookAt([fileV7(png)]);
@@ -250,7 +253,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(path)).body.code, 'chat_not_found');
   });
 
-  test('images of a deleted integration are deleted, and its chats keep their texts', async () => {
+  test('images in a deleted integration are deleted, and its chats keep their texts', async () => {
     await lookAt([fileV7(makeOnePixelPng(800, 12))]);
     const before = blobsIn(rig.server.dataDir).length;
     assert.equal((await rig.api.delete(below)).status, 204);
@@ -259,7 +262,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([(await rows()).length, blobsIn(rig.server.dataDir).length], [0, before - 1]);
   });
 
-  test('an erasure deletes images, and leaves equal ones of other members', async () => {
+  test('an erasure deletes images, and leaves equal ones to other members', async () => {
     for (const name of ['ann', 'bob']) await rig.member(integration, name);
     const png = makeOnePixelPng(900, 13);
     await lookAt([fileV7(png)], { consumerId: 'ann' });
@@ -278,7 +281,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([(await rows()).length, blobsIn(rig.server.dataDir).length], [0, before - 1]);
   });
 
-  test('a rerun keeps the images of kept steps and of recorded outcomes', async (t) => {
+  test('a rerun keeps the images in kept steps and recorded outcomes', async (t) => {
     cites(t, 'contract-30-reruns');
     const png = makeOnePixelPng(600, 14);
     const { runId } = await lookAt([fileV7(png)]);
@@ -305,7 +308,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/runs/${rerun}/attachments/${id}`)).status, 200);
   });
 
-  test('later turns name the images of a failed turn', async (t) => {
+  test("later turns name a failed turn's images", async (t) => {
     cites(t, 'contract-30-failed-turn');
     parts = [fileV7(makeOnePixelPng(400, 15))];
     play(rig, {

@@ -93,7 +93,7 @@ const EXPECTED: Readonly<Record<Protocol, readonly unknown[]>> = (() => {
 })();
 
 for (const api of PROTOCOLS) {
-  test(`${api}: images of tools are sent in the form of the protocol, in every turn`, async () => {
+  test(`${api}: images from tools are sent in its form, in every turn`, async () => {
     await using set = await setUp(api);
     const ask = async (prompt: readonly PromptItem[], earlierItems: number) => {
       const done = set.model.call(modelRequest('', { prompt, earlierItems }), new Listener(), never());
