@@ -140,8 +140,8 @@ function tests(store: StoreName): void {
       [[], attachments, []],
     );
     const [first] = attachments;
-    const [sample] = JSON.parse(listSamples('docs/tool-images.md', 'json')[0] ?? '[]');
-    assert.deepEqual(Object.keys(sample), Object.keys(first));
+    const [documented] = JSON.parse(listSamples('docs/tool-images.md', 'json')[0] ?? '[]');
+    assert.deepEqual(Object.keys(documented), Object.keys(first));
     const path = `${below}/runs/${run.runId}/attachments/${first.attachmentId}`;
     const answer = await fetch(`${rig.server.url}${path}`, { headers: rig.api.authorization });
     assert.ok(Buffer.from(await answer.arrayBuffer()).equals(png));
