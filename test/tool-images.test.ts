@@ -308,6 +308,54 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/runs/${rerun}/attachments/${id}`)).status, 200);
   });
 
+  test('compatible APIs name images in brackets', async (t) => {
+    cites(t, 'contract-30-compatible');
+    parts = [text('One:'), fileV7(makeOnePixelPng(500, 18))];
+    const shown = 'One:\n[image, image/png, 500 bytes]';
+    const ask = async (path: string, body: object) => {
+      play(rig, { Lead: [calls(['call_1', 'look', {}]), say('Seen.')] });
+      const answer = await fetch(`${rig.server.url}${below}${path}`, {
+        method: 'POST',
+        headers: { ...rig.api.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const sent = await answer.text();
+      assert.equal(answer.status, 200, sent);
+      return sent;
+    };
+    const { output } = JSON.parse(await ask('/openai/v1/responses', { input: 'Go.' }));
+    assert.deepEqual(
+      output.flatMap((item: { type: string; output?: string }) => (item.type === 'mcp_call' ? [item.output] : [])),
+      [shown],
+    );
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Go.' }] };
+    const ui = await ask('/ai-sdk/chat', { id: 'ui', messages: [message], trigger: 'submit-message' });
+    assert.ok(ui.includes(`"output":${JSON.stringify(shown)}`), ui);
+    const run = { threadId: 't', runId: 'r', state: {}, messages: [{ id: 'm1', role: 'user', content: 'Go.' }] };
+    const agUi = await ask('/ag-ui', { ...run, tools: [], context: [], forwardedProps: {} });
+    assert.ok(agUi.includes(`"content":${JSON.stringify(shown)}`), agUi);
+  });
+
+  test('images are deleted if a node of an earlier version deletes the steps', async () => {
+    const first = await lookAt([fileV7(makeOnePixelPng(450, 19))]);
+    await lookAt([fileV7(makeOnePixelPng(450, 19))], { chatId: 'other' });
+    const [row] = await rows();
+    const unused = async () => {
+      const [blob] = await askStore(
+        rig.server.dataDir,
+        `select unused_since from blobs where blob_key = '${row?.blob_key}'`,
+      );
+      return blob?.unused_since !== null;
+    };
+    const remove = (where: string) =>
+      askStore(rig.server.dataDir, `delete from steps where kind = 'tool' and run_id in (${where})`);
+    await remove(`'${first.runId}'`);
+    assert.deepEqual([(await rows()).length, await unused()], [1, false]);
+    const [left] = await rows();
+    await remove(`'${left?.run_id}'`);
+    assert.deepEqual([(await rows()).length, await unused()], [0, true]);
+  });
+
   test("later turns name a failed turn's images", async (t) => {
     cites(t, 'contract-30-failed-turn');
     parts = [fileV7(makeOnePixelPng(400, 15))];

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Protocol } from '@runwire/test-kit';
 import { hello, PROTOCOLS, setUp, wire } from '@runwire/test-kit/provider-rig.ts';
 import { makePng, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
+import { cites } from '../../../requirements/cite.ts';
 import { aiSdkCall } from './ai-sdk-call.ts';
 import type { PromptItem } from './model.ts';
 import { fittingRequest } from './model-traits.ts';
@@ -93,7 +94,8 @@ const EXPECTED: Readonly<Record<Protocol, readonly unknown[]>> = (() => {
 })();
 
 for (const api of PROTOCOLS) {
-  test(`${api}: images from tools are sent in its form, in every turn`, async () => {
+  test(`${api}: images from tools are sent in its form, in every turn`, async (t) => {
+    cites(t, 'contract-30-sent');
     await using set = await setUp(api);
     const ask = async (prompt: readonly PromptItem[], earlierItems: number) => {
       const done = set.model.call(modelRequest('', { prompt, earlierItems }), new Listener(), never());
@@ -166,7 +168,8 @@ for (const [version, provider, isInResult] of [
   });
 }
 
-test('a model without images gets their names in brackets', () => {
+test('a model without images gets their names in brackets', (t) => {
+  cites(t, 'contract-30-unseen');
   const { prompt } = fittingRequest(modelRequest('', { prompt: PROMPT }), { images: false });
   assert.deepEqual(prompt.slice(4, 7), [
     output('a', `Two\n[image, image/png, ${png.length} bytes]\n[image, image/gif, ${gif.length} bytes]`),
@@ -175,7 +178,8 @@ test('a model without images gets their names in brackets', () => {
   ]);
 });
 
-test('an image of a tool counts as 1000 tokens, and the offline model names it', async () => {
+test('an image of a tool counts as 1000 tokens, and the offline model names it', async (t) => {
+  cites(t, 'contract-30-tokens');
   assert.equal(promptBytes('', [output('a', 'abcd', PNG, GIF)]), 8004);
   const heard = new Listener();
   const prompt: readonly PromptItem[] = [{ kind: 'user', text: '/tool look' }, call('a'), output('a', 'One', GIF)];
