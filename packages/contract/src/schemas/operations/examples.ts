@@ -75,6 +75,7 @@ export const step = {
   attachments: [],
   arguments: null,
   shownArguments: null,
+  summary: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,
