@@ -1520,6 +1520,10 @@ export interface Step {
    */
   files: ChangedFile[];
   /**
+   * The images that the call returned.
+   */
+  attachments: ToolAttachment[];
+  /**
    * The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.
    */
   arguments: {
@@ -5364,6 +5368,10 @@ export interface StreamMessages {
          */
         failed?: boolean;
         /**
+         * The images that the tool returned. Absent if there are none.
+         */
+        attachments?: ToolAttachment[];
+        /**
          * The agent that speaks.
          */
         agent: string;
@@ -5578,6 +5586,10 @@ export interface StreamRunItem {
        */
       failed?: boolean;
       /**
+       * The images that the tool returned, for `tool_output`. Absent if there are none.
+       */
+      attachments?: ToolAttachment[];
+      /**
        * The agent that handed over, for `handoff_occured`.
        */
       source_agent?: string;
@@ -5587,6 +5599,24 @@ export interface StreamRunItem {
       target_agent?: string;
     };
   };
+}
+
+/**
+ * An image that a tool returned.
+ */
+export interface ToolAttachment {
+  /**
+   * Identifier of the attachment within its run.
+   */
+  attachmentId: string;
+  /**
+   * Media type, detected from the bytes.
+   */
+  mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /**
+   * Size in bytes.
+   */
+  size: number;
 }
 
 /**

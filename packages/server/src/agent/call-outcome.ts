@@ -59,13 +59,11 @@ function recordedOutcome({ scope, agent, asks }: CallsSetting, call: ToolCallIte
   if (scope.recorded === null) return null;
   const found = scope.recorded.find(call);
   // The text was cut when it was recorded.
-  if (typeof found === 'object' && found !== null)
-    return {
-      status: found.failed ? 'failed' : 'completed',
-      text: found.text,
-      textLength: 0,
-      ...(found.state !== undefined && { state: found.state }),
-    };
+  if (typeof found === 'object' && found !== null) {
+    const { text, failed, images, state } = found;
+    const more = { ...(images !== undefined && { recordedImages: images }), ...(state !== undefined && { state }) };
+    return { status: failed ? 'failed' : 'completed', text, textLength: 0, ...more };
+  }
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
   const asksNow = asks[call.callId] !== undefined && settlement === undefined;

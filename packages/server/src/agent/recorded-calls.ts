@@ -1,10 +1,10 @@
-import type { ToolCallItem } from '../domain/run/events.ts';
+import type { ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import type { EvalSettings, GivenOutcome } from '../domain/run/rerun.ts';
 import { sameArguments } from '../domain/run/same-arguments.ts';
 import type { Step } from '../domain/run/step.ts';
 
 /** What became of a call in the original run: its outcome, or nothing because it waited for an answer. */
-export type RecordedOutcome = GivenOutcome | 'waited';
+export type RecordedOutcome = (GivenOutcome & Pick<ToolOutputItem, 'images'>) | 'waited';
 
 type Call = Pick<ToolCallItem, 'agent' | 'callerAgent' | 'name' | 'text' | 'callId'>;
 
@@ -86,12 +86,13 @@ function groupOutcomes(calls: Iterable<RecordedCall>): ReadonlyMap<string, reado
 }
 
 function* callsIn(original: readonly Step[]): Iterable<RecordedCall> {
-  const outcomes = new Map<string, GivenOutcome>();
+  const outcomes = new Map<string, Exclude<RecordedOutcome, 'waited'>>();
   for (const { kind, output, state } of original) {
     const [first] = output;
     if (kind !== 'tool' || first?.kind !== 'tool_output') continue;
-    const { text, failed = false } = first;
-    outcomes.set(first.callId, { text, failed, ...(state !== undefined && { state }) });
+    const { callId, text, failed = false, images } = first;
+    const more = { ...(images !== undefined && { images }), ...(state !== undefined && { state }) };
+    outcomes.set(callId, { text, failed, ...more });
   }
   for (const { output, asks } of original) {
     for (const item of output) {

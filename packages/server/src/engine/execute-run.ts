@@ -162,7 +162,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const ready = await readyPrompt({ ...deps, summarize }, run, chain, shownTo, attachments, stop);
+  const ready = await readyPrompt(
+    { ...deps, summarize },
+    run,
+    chain,
+    shownTo,
+    { attachments, images: execution.images },
+    stop,
+  );
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
   execution.usesSummary = ready.usesSummary;
   const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');

@@ -18,6 +18,7 @@ import { publishStep } from './publish-step.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { RunTeam } from './run-team.ts';
 import type { UnfinishedSteps } from './unfinished-steps.ts';
+import type { UsedImages } from './used-images.ts';
 
 interface ScopeParts {
   readonly team: RunTeam;
@@ -94,6 +95,10 @@ export class ExecutionScope implements RunScope {
     return modelStep(this, input);
   }
 
+  get images(): UsedImages {
+    return this.#execution.images;
+  }
+
   get unfinished(): UnfinishedSteps {
     return this.#execution.unfinished;
   }
@@ -148,9 +153,10 @@ export async function storeStep(execution: Execution, step: Step, { changed, isU
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress, usesSummary }: Execution) {
+function stepTotals({ run, progress, images, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
+  const format = { hasGap, usesSummary, showsImages: images.isUsed };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, ...format, firstTokenMs };
 }

@@ -12,6 +12,7 @@ import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
+import { UsedImages } from './used-images.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -39,6 +40,7 @@ export class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  readonly images: UsedImages;
   /** True if the prompt begins with a summary. */
   usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
@@ -63,6 +65,7 @@ export class Execution implements RunAttempt, ProgressWatcher {
     this.stepIds = new StepIds(log);
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
+    this.images = new UsedImages(this);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }

@@ -6,6 +6,7 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_IMAGES,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
@@ -107,6 +108,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompts have images of tools. */
+  readonly showsImages: boolean;
   /** True if the run's prompt begins with a summary. */
   readonly usesSummary: boolean;
   /** The calls before the step that gave no result. */
@@ -124,8 +127,9 @@ export interface StateOfStep {
   readonly changed: ChatState | null;
 }
 
-function leastFormat({ step, hasGap, usesSummary, state }: StepDone): number {
+function leastFormat({ step, hasGap, usesSummary, showsImages, state }: StepDone): number {
   if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
+  if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;

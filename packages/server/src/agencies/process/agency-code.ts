@@ -3,6 +3,7 @@ import { isDeeperThan } from '@runwire/lib/strict-json.ts';
 import { GRACE_MS } from '../../agent/call-limit.ts';
 import { failedCall, type ToolOutcome } from '../../agent/ports.ts';
 import { MAX_STATE_DEPTH } from '../../domain/chat/chat-state.ts';
+import { type GivenImage, withinLimits } from '../../domain/run/tool-image.ts';
 import { type AgencyProcess, type AskOptions, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { AgencyProcesses } from './agency-processes.ts';
 import type { CallAnswer, LoadAnswer, LoadQuestion, Question, SentCall, UsedBy } from './messages.ts';
@@ -302,11 +303,11 @@ function unknownOutcome({ message }: ProcessFault): ToolOutcome {
 
 /** People's code can write to the channel, or break what the answer is made of. */
 function checkedAnswer(answer: unknown): CallAnswer {
-  const { status, text, textLength, state } = (answer ?? {}) as Partial<CallAnswer>;
+  const { status, text, textLength, images, state } = (answer ?? {}) as Partial<CallAnswer>;
   const isOutcome = (status === 'completed' || status === 'failed') && typeof text === 'string';
   if (isOutcome && (state === undefined || areChanges(state))) {
     const more = { ...(typeof textLength === 'number' && { textLength }), ...(state !== undefined && { state }) };
-    return { status, text, ...more };
+    return { status, ...checkedImages(images), text, ...more };
   }
   return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
 }
@@ -325,4 +326,16 @@ function areChanges(state: unknown): boolean {
     return typeof key === 'string' && (json === null || (typeof json === 'string' && isJson(json)));
   };
   return Array.isArray(state) && state.every(isChange);
+}
+
+/** The process keeps the limits. Bytes beyond them were not sent by our code. */
+function checkedImages(images: unknown): Pick<CallAnswer, 'images'> {
+  if (!Array.isArray(images)) return {};
+  const given = (images as readonly Partial<GivenImage>[]).flatMap((image): GivenImage[] => {
+    const { bytes, mediaType } = image ?? {};
+    return bytes instanceof Uint8Array && typeof mediaType === 'string'
+      ? [{ bytes, mediaType, sizeBytes: bytes.length }]
+      : [];
+  });
+  return { images: withinLimits({ text: '', images: given }).images };
 }

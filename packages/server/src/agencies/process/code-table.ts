@@ -213,10 +213,10 @@ export class AgencyCodeTable {
     }
   }
 
-  #cut({ status, text, state }: ToolOutcome): CallAnswer {
-    const changes = state === undefined ? {} : { state };
-    if (text.length <= this.#resultCharacters) return { status, text, ...changes };
-    return { status, text: text.slice(0, this.#resultCharacters), textLength: text.length, ...changes };
+  #cut({ status, text, images, state }: ToolOutcome): CallAnswer {
+    const shown = { status, ...(images !== undefined && { images }), ...(state !== undefined && { state }) };
+    if (text.length <= this.#resultCharacters) return { ...shown, text };
+    return { ...shown, text: text.slice(0, this.#resultCharacters), textLength: text.length };
   }
 
   async #isApprovalNeeded({ tool: ref, input, call }: Ask<'approval'>): Promise<boolean> {
