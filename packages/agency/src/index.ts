@@ -148,7 +148,14 @@ export interface ModelObject {
 /** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
 export type ModelChoice = string | ModelObject;
 
-export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'write_file' | 'run_command' | 'web_search';
+export type BuiltInTool =
+  | 'list_files'
+  | 'read_file'
+  | 'search_files'
+  | 'show_file'
+  | 'write_file'
+  | 'run_command'
+  | 'web_search';
 
 export interface AgentDefinition {
   /** 1 to 64 characters, unique in the agency regardless of case. */
@@ -166,7 +173,7 @@ export interface AgentDefinition {
   /** Tools made by `defineTool` and names of built-in tools, or tools by their names, as the AI SDK has them. */
   readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
-   * True if the agent gets all file tools: `list_files`, `read_file` and `search_files`, which read the files of the run's
+   * True if the agent gets all file tools: `list_files`, `read_file`, `search_files` and `show_file`, which read the files of the run's
    * integration. False if it gets only the file tools in `tools`. If absent, it gets these, or all if `tools` has none.
    * `below` is like true, and restricts the agent to a folder, such as `members/{{member.consumerId}}`.
    */
@@ -268,6 +275,13 @@ export interface AgencyDefinition {
   readonly contextToModel?: boolean;
   /** True if model providers and MCP servers get the `traceparent` of the call. */
   readonly propagateTrace?: boolean;
+  /**
+   * What happens if a chat becomes too long for its models. `summarize`: a model sums up the oldest turns, and later prompts
+   * begin with the summary. `leave_out`: the oldest turns are left out. If absent, `summarize`.
+   */
+  readonly longChats?: 'summarize' | 'leave_out';
+  /** Sums up the oldest turns of long chats. If absent, the model of the agent that begins the run. */
+  readonly summaryModel?: ModelChoice;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
 }

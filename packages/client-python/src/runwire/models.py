@@ -1769,8 +1769,8 @@ class Step(TypedDict):
     """Number of the step within the run."""
     attempt: int
     """Number of the attempt; it grows when a run is resumed after a crash."""
-    kind: Literal["model", "tool"]
-    """An answer of the model, or a call of a tool."""
+    kind: Literal["model", "tool", "summary"]
+    """An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns."""
     agent: str
     """The agent of the step."""
     callerAgent: str | None
@@ -1785,12 +1785,16 @@ class Step(TypedDict):
     """Id of the `send_message` call that began the delegation. Null outside of one."""
     files: list[ChangedFile]
     """The files that the call changed, together with the step."""
+    attachments: list[ToolAttachment]
+    """The images that the call returned."""
     arguments: dict[str, Any] | None
     """The arguments with which the call was made, if a person changed them. Null for all other calls and for a
     model.
     """
     shownArguments: dict[str, Any] | None
     """What the model wrote instead of `arguments`. Null if these are null."""
+    summary: StepSummary | None
+    """The summary. Null for other steps, and for client tokens."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1875,6 +1879,26 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepSummary(TypedDict):
+    """The summary. Null for other steps, and for client tokens."""
+
+    turns: int
+    """How many of the oldest turns it replaces in prompts."""
+    text: str
+    """What the model wrote."""
+
+
+class ToolAttachment(TypedDict):
+    """An image that a tool returned."""
+
+    attachmentId: str
+    """Identifier of the attachment within its run."""
+    mediaType: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    """Media type, detected from the bytes."""
+    size: int
+    """Size in bytes."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

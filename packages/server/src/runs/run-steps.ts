@@ -5,6 +5,7 @@ import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { WrongTry } from '../domain/run/step.ts';
+import { toolImageJson } from '../domain/run/tool-image.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { RunRow } from '../store/queries/runs.ts';
@@ -61,7 +62,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** `showsAll`: false for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   const {
     usage,
     output,
@@ -83,6 +85,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    summary,
     ...columns
   } = step;
   const [first] = output;
@@ -91,12 +94,15 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    // It has what tools returned, which client tokens do not see.
+    summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
+    attachments: first?.kind === 'tool_output' ? (first.images ?? []).map(toolImageJson) : [],
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.
-    cost: showsCost ? costJson(cost) : null,
+    cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
     error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
     tries,
