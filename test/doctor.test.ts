@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Runwire } from '@runwire/client';
 import { diagnose } from '@runwire/server';
-import { FakeProvider, fillDisk, fullTest, providerEvents, sseText, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import {
+  FakeProvider,
+  fillDisk,
+  fullTest,
+  providerEvents,
+  sseText,
+  startTestServer,
+  TEST_API_KEY,
+} from '@runwire/test-kit';
 import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
