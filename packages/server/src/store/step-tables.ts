@@ -22,9 +22,9 @@ interface StepColumns {
   completed_at: number;
 }
 
-/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
+/** The journal of finished steps. A resumed run continues from them and does not repeat them. */
 export interface StepsTable extends StepColumns {
-  kind: 'model' | 'tool' | 'begin';
+  kind: 'model' | 'tool' | 'begin' | 'guardrail';
   status: 'completed' | 'failed';
 }
 

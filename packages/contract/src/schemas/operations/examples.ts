@@ -74,6 +74,7 @@ export const step = {
   files: [],
   arguments: null,
   shownArguments: null,
+  guardrails: [],
   handoff: null,
   usage: null,
   firstTokenMs: null,

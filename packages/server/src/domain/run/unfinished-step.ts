@@ -1,5 +1,6 @@
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
+import type { GuardrailRecord } from './guardrail-record.ts';
 
 /** A model or tool call that gave no result. */
 export interface UnfinishedCall {
@@ -24,6 +25,8 @@ export interface UnfinishedCall {
   readonly firstTokenMs?: number;
   /** See `StepOutcome.cost`. */
   readonly cost?: Cost;
+  /** See `StepOutcome.guardrails`. */
+  readonly guardrails?: GuardrailRecord;
   readonly startedAt: number;
 }
 
