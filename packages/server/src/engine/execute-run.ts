@@ -1,6 +1,7 @@
 import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
-import { joinInstructions, runLoop } from '../agent/loop.ts';
+import { runLoop } from '../agent/loop.ts';
+import { joinInstructions } from '../agent/loop-setting.ts';
 import { modelStep } from '../agent/model-step.ts';
 import type { ModelStepInput } from '../agent/model-step-input.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
