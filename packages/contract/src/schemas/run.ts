@@ -127,7 +127,7 @@ export const CancelResult = named(
   ),
 );
 
-const GuardrailDecision = named(
+export const GuardrailDecision = named(
   'GuardrailDecision',
   Type.Object(
     {

@@ -1,11 +1,19 @@
 import type { ModelTool } from '../agent/ports.ts';
 import { toolsBytes } from '../agent/tools-bytes.ts';
 import { turnsToLeaveOut } from '../chats/fit-window.ts';
-import { type HistoryItem, type healTurn, isEmpty, type StoredMessage, userItem } from '../chats/heal-history.ts';
+import {
+  type HistoryItem,
+  type healTurn,
+  isEmpty,
+  type StoredMessage,
+  toShownMessage,
+  userItem,
+} from '../chats/heal-history.ts';
 import type { ChatTurns, EarlierTurn, TurnMemory } from '../chats/turn-memory.ts';
 import { historyBudget } from '../domain/model/model-window.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import type { Reads } from '../store/store.ts';
 import type { Chain } from './chain.ts';
 import { type ChatLength, itemBytes, MESSAGES_A_TURN, readAdded, readEnd, readOlder } from './earlier-turns.ts';
@@ -14,7 +22,10 @@ import { type ChatLength, itemBytes, MESSAGES_A_TURN, readAdded, readEnd, readOl
 export type PromptRun = Pick<
   AdmittedRun,
   'integrationId' | 'chatKey' | 'runId' | 'message' | 'attachments' | 'sandboxFiles' | 'hasHistory'
->;
+> & {
+  /** What guardrails let prompts show in place of the message. Absent if prompts show the message. */
+  readonly shown?: ShownMessage | undefined;
+};
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
@@ -56,7 +67,8 @@ export async function planPrompt(
   agent: PromptAgent,
   { heal, memory, length }: PromptSetting,
 ): Promise<PlannedPrompt> {
-  if (!run.hasHistory) return { items: [userItem(run)], earlierItems: 0, later: [], turnsLeftOut: 0 };
+  if (!run.hasHistory)
+    return { items: [userItem(toShownMessage(run, run.shown))], earlierItems: 0, later: [], turnsLeftOut: 0 };
   const { integrationId, chatKey, runId, message } = run;
   const reading = { chatKey, runId, message, length, chained: chain.runIds.length };
   const known = memory.get(chatKey);
@@ -81,11 +93,12 @@ const isEmptyItem = ({ text, attachments, sandboxFiles }: ReturnType<typeof user
 
 /** Plans the user's messages of the run and its chain. */
 function planChain(earlier: readonly StoredMessage[], run: PromptRun, chain: Chain) {
-  const later = [...earlier, run].slice(1).flatMap((message, index) => {
+  const message = toShownMessage(run, run.shown);
+  const later = [...earlier, message].slice(1).flatMap((message, index) => {
     const afterSteps = chain.rootSteps[index] ?? 0;
     return isEmpty(message) ? [] : [{ afterSteps, item: userItem(message) }];
   });
-  return { own: userItem(earlier[0] ?? run), later };
+  return { own: userItem(earlier[0] ?? message), later };
 }
 
 /** The items of all turns. No two calls share an id. */

@@ -9,10 +9,7 @@ import type { Publication } from '../agent/publication.ts';
 import { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
-import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
-import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
@@ -28,6 +25,7 @@ import { getJournal } from '../store/queries/takeover.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
+import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
@@ -43,6 +41,7 @@ import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
+import { UsedAttachments } from './used-attachments.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -251,16 +250,17 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
   const attachments = new UsedAttachments(execution);
+  const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
     deps,
-    run,
+    checked,
     chain,
     shownTo,
     attachments,
     stop,
   );
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
-  const isNew = !steps.some(isOwnStep);
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'guardrail');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -274,7 +274,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
   const continued = findContinuation(run, chain, laterMessages);
   const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
@@ -295,40 +295,6 @@ async function readRecorded(
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
   return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
-/** Makes attachments ready. Most runs have none, and then it makes nothing. */
-class UsedAttachments {
-  readonly #execution: Execution;
-  #used: RunAttachments | null = null;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
-  }
-
-  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
-    return rows.length === 0 ? [] : await this.#use().ready(rows);
-  }
-
-  read(one: ReadyAttachment): Promise<Uint8Array> {
-    return this.#use().read(one);
-  }
-
-  #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
-    const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    return this.#used;
-  }
 }
 
 interface ScopeParts {

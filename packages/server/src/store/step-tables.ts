@@ -30,7 +30,7 @@ export interface StepsTable extends StepColumns {
 
 /** Calls that gave no result, see `UnfinishedStep`. Only `GET …/steps` reads them. */
 export interface UnfinishedStepsTable extends StepColumns {
-  kind: 'model' | 'tool';
+  kind: 'model' | 'tool' | 'guardrail';
   status: 'failed' | 'cancelled' | 'waiting';
 }
 

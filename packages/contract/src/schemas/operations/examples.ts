@@ -243,6 +243,7 @@ export const agencyDefinition = {
   agency: 'demo',
   version: '9f2c41d07be35a86',
   sharedInstructions: '',
+  guardrails: [],
   agents: [
     {
       name: 'Concierge',
@@ -256,6 +257,7 @@ export const agencyDefinition = {
         },
       ],
       output: null,
+      guardrails: [],
     },
   ],
 };
