@@ -6,6 +6,7 @@ import { ModelController, STORES, scriptedModel, startTestServer } from '@runwir
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { askStore } from './support/ask-store.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -105,6 +106,29 @@ test('guardrails of YAML and Markdown run in the process of the agency, and the 
   assert.equal(error.code, 'agency_error');
   assert.match(error.message, /guardrail `no_secrets` of the agency `own`, which the agent `Desk` has, failed/);
   assert.equal(readAsked(folder).length, 4, 'a check whose process ended is not asked again');
+});
+
+test('the agency in docs/guardrails.md removes secrets and blocks other topics', async () => {
+  const page = 'docs/guardrails.md';
+  const [code = ''] = listSamples(page, 'ts');
+  const [agency = ''] = listSamples(page, 'yaml');
+  using folder = new AgenciesFolder({ 'support/guardrails.ts': code, 'support/agency.yaml': agency });
+  await using controller = await ModelController.start();
+  await using server = await startTestServer({
+    env: { RUNWIRE_AGENCIES_DIR: folder.path },
+    model: scriptedModel(controller.port),
+  });
+  const { api } = server;
+  await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  const reader = await api.complete({ apiIntegrationId: 'own', message: 'What is the key?' });
+  const call = await controller.nextCall();
+  await call.text('It is sk-0123456789abcdefghij.');
+  await call.end();
+  await reader.whole();
+  assert.equal(reader.answer, 'It is [removed].');
+  const blocked = await api.complete({ apiIntegrationId: 'own', message: 'Who wins the lottery?' });
+  await blocked.whole();
+  assert.equal(messagesFrame(blocked).error.message, 'I only answer questions about invoices.');
 });
 
 for (const store of STORES)

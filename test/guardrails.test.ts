@@ -138,7 +138,7 @@ function tests(store: StoreName): void {
     });
   });
 
-  test('a replacement goes on to the next guardrail, and a block ends the questions', async (t) => {
+  test('the next guardrail checks a replacement, and a block ends the questions', async (t) => {
     cites(t, 'agents-32-first-verdict', 'agents-32-output-block', 'contract-8-stream-guardrail-blocked');
     rules = {
       agency_output: ({ text }) => ({ replace: `${text}!` }),

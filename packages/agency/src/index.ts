@@ -150,7 +150,7 @@ export type ModelChoice = string | ModelObject;
 
 export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'write_file' | 'run_command' | 'web_search';
 
-/** Where a guardrail checks. */
+/** What a guardrail checks. */
 export type GuardrailPosition = 'input' | 'output' | 'toolCall' | 'toolResult';
 
 /** What every check knows. */

@@ -1,7 +1,6 @@
 import type { ModelObject } from '@runwire/agency';
-import type { Guardrail } from '../agent/guardrails.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { Model } from '../agent/ports.ts';
+import type { Guardrail, Model } from '../agent/ports.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';

@@ -1,4 +1,4 @@
-import type { Guardrail } from '../agent/guardrails.ts';
+import type { Guardrail } from '../agent/ports.ts';
 import { GUARDRAIL_POSITIONS, type GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';

@@ -7,9 +7,8 @@ import type {
   RunMember,
 } from '@runwire/agency';
 import type { FilesBelow } from '../agent/files-port.ts';
-import type { Guardrail } from '../agent/guardrails.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { CheckResult, Model, Tool } from '../agent/ports.ts';
+import type { CheckResult, Guardrail, Model, Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import type { AgencyCode } from './process/agency-code.ts';
 
@@ -81,7 +80,7 @@ export interface LoadedAgent {
   readonly skills: readonly Skill[];
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
-  /** Those of the agency, then its own. Null if there are none. */
+  /** The agency's, then its own. Null if there are none. */
   readonly guardrails: readonly Guardrail[] | null;
   readonly starters: readonly string[];
   /** The flows that begin at this agent, without wildcards. */
@@ -105,7 +104,7 @@ export interface LoadedAgency {
   readonly model: string | null;
   readonly agents: ReadonlyMap<string, LoadedAgent>;
   readonly mcp: readonly McpServer[];
-  /** Those that are asked for all agents. */
+  /** Asked for all agents. */
   readonly guardrails: readonly Guardrail[];
   /** Its folder's real path; null if it is not in a folder. */
   readonly folder: string | null;

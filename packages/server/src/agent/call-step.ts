@@ -14,7 +14,7 @@ export interface Outcome extends ToolOutcome {
   readonly guardrails?: GuardrailRecord;
 }
 
-/** How the arguments of a call differ from those that the model wrote. */
+/** The arguments of a call, if the model wrote others. */
 export interface ChangedArguments extends Pick<Step, 'arguments' | 'shownArguments'> {
   /** The model reads about a person's change. */
   readonly isByPerson: boolean;

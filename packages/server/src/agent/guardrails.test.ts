@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AgentGuardrails, type Guardrail } from './guardrails.ts';
+import { AgentGuardrails } from './guardrails.ts';
+import type { Guardrail } from './ports.ts';
 
 const open = (guardrails: readonly Guardrail[], signal = new AbortController().signal) =>
   new AgentGuardrails(

@@ -3,17 +3,10 @@ import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { GuardrailDecision, GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { readVerdict, type Verdict } from './guardrail-verdict.ts';
+import type { Guardrail } from './ports.ts';
 
 /** How long a check may take. */
 export const CHECK_MS = 30_000;
-
-/** A guardrail in the form that the loop asks. */
-export interface Guardrail {
-  readonly name: string;
-  readonly on: GuardrailPosition;
-  /** Resolves to what the agency's code returned. Rejects if it fails, or if its process ends. */
-  readonly check: (about: unknown, signal: AbortSignal) => Promise<unknown>;
-}
 
 /** The agent of a run whose guardrails are asked. */
 export interface GuardedAgent {

@@ -1,5 +1,5 @@
-import type { GuardrailAttachment } from '@runwire/agency';
 import { GuardrailBlocked } from '../agent/guardrails.ts';
+import type { GuardrailAttachment } from '../agent/ports.ts';
 import type { Progress } from '../agent/progress.ts';
 import type { TeamAgent } from '../agent/team.ts';
 import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
@@ -21,7 +21,7 @@ interface CheckedRun {
 /** A run whose message was checked. */
 export type CheckedInput = AdmittedRun & { readonly shown?: ShownMessage | undefined };
 
-/** What a journal says about the message of its run. Undefined if prompts show the message itself. */
+/** Finds what prompts show in place of the message. Undefined if they show the message itself. */
 export const findShownMessage = (steps: readonly Step[]): ShownMessage | undefined =>
   steps.find(({ kind }) => kind === 'guardrail')?.guardrails?.shown;
 

@@ -1,7 +1,6 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
-import type { Guardrail } from '../../agent/guardrails.ts';
-import type { Tool, ToolOutcome } from '../../agent/ports.ts';
+import type { Guardrail, Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
 import type { AgencyDraft, AgentCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';

@@ -1,11 +1,11 @@
 import type { ModelObject, ToolCall } from '@runwire/agency';
 import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
-import type { Guardrail } from '../../agent/guardrails.ts';
 import {
   type AskingRule,
   alwaysAsks,
   type CheckInput,
   type CheckResult,
+  type Guardrail,
   type Tool,
   wrongArguments,
   wrongContext,

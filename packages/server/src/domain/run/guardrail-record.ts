@@ -1,4 +1,4 @@
-/** Where a guardrail checks. */
+/** What a guardrail checks. */
 export const GUARDRAIL_POSITIONS = ['input', 'output', 'toolCall', 'toolResult'] as const;
 export type GuardrailPosition = (typeof GUARDRAIL_POSITIONS)[number];
 

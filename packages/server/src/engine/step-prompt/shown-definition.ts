@@ -1,7 +1,6 @@
 import type { LoadedAgency } from '../../agencies/loaded-agency.ts';
-import type { Guardrail } from '../../agent/guardrails.ts';
 import type { McpServer } from '../../agent/mcp-port.ts';
-import type { ModelTool } from '../../agent/ports.ts';
+import type { Guardrail, ModelTool } from '../../agent/ports.ts';
 import { ownToolNames, ownTools } from '../prepared-agency.ts';
 
 /** The tools that servers of the agency have now. An agent's other tools have the names `taken`. */
