@@ -151,6 +151,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ cases: 38 }),
   },
+  guardrails: {
+    minutes: 6,
+    faults: {
+      'send-before-check':
+        /^streamed output block: places that have the text: expected \[\], found \["sent","events"/m,
+    },
+    figures: () => ({ cases: 104, kills: 12, taken_over: 128 }),
+  },
   agencies: {
     minutes: 2,
     faults: { 'wrong-line': /^a field that is almost right: faults: expected .*"line":2,.*, found .*"line":1,/m },
@@ -396,6 +404,16 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'open-descriptors': /^escaped: expected 0, found \d+: .*bubblewrap as root: read every descriptor \(printed\)/m,
     },
     figures: (scale) => ({ attempts: 124, escaped: 0, hostile: scale(5, 7) }),
+  },
+  'sandbox-everyday': {
+    files: ['packages/sandbox/src/everyday.test.ts'],
+    minutes: 4,
+    faults: {
+      'stale-table': /^rows of the table: expected .*no: no `trap`.*, found /m,
+      'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
+      'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
+    },
+    figures: () => ({ bubblewrap_works: 64, just_bash_works: 49, just_bash_fails: 15 }),
   },
   'member-files': {
     minutes: 1.5,
