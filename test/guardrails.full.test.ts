@@ -142,7 +142,7 @@ class KilledRun {
       if (!call.isClosed) await job().catch(() => {});
     };
     const words = async (text: string) => {
-      for (const part of text.match(/.{1,12}/gs) ?? []) await piece(() => call.text(part));
+      for (const part of text.match(/\S+\s*/g) ?? []) await piece(() => call.text(part));
     };
     if (isHelper) await words(`Helped ${dirty('toolResult', 'replace', key)}`);
     else if (seen === 0) {

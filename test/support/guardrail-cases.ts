@@ -106,7 +106,7 @@ export const CASES: readonly GuardrailCase[] = POSITIONS.flatMap((position) =>
 );
 
 const say = async (call: ModelCall, text: string) => {
-  for (const piece of text.match(/.{1,9}/gs) ?? []) await call.text(piece);
+  for (const piece of text.match(/\S+\s*/g) ?? []) await call.text(piece);
   await call.end();
 };
 
