@@ -155,7 +155,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 6,
     faults: {
       'send-before-check':
-        /^streamed output block: places that have the text: expected \[\], found \["sent","events"/m,
+        /^delegated toolResult block: places that have the text: expected \[\], found \["sent","events"/m,
     },
     figures: () => ({ cases: 104, kills: 12, taken_over: 128 }),
   },
