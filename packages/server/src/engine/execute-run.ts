@@ -232,9 +232,8 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const isResumed = (run.resumed?.steps.length ?? 0) > 0;
-  const trace =
-    execution.trace?.agent(run.agent, execution.prepared?.agent(run.agent)?.modelId ?? '', isResumed, null) ?? null;
+  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
+  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
