@@ -1514,9 +1514,9 @@ export interface Step {
    */
   attempt: number;
   /**
-   * An answer of the model, a call of a tool, or a check of the user's message by guardrails.
+   * An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a model wrote of the oldest turns.
    */
-  kind: 'model' | 'tool' | 'guardrail';
+  kind: 'model' | 'tool' | 'guardrail' | 'summary';
   /**
    * The agent of the step.
    */
@@ -1561,6 +1561,19 @@ export interface Step {
    * What guardrails decided about the step, in the order in which they were asked.
    */
   guardrails: GuardrailDecision[];
+  /**
+   * The summary. Null for other steps, and for client tokens.
+   */
+  summary: {
+    /**
+     * How many of the oldest turns it replaces in prompts.
+     */
+    turns: number;
+    /**
+     * What the model wrote.
+     */
+    text: string;
+  } | null;
   /**
    * The agent to which the call handed over. Null if it did not.
    */
@@ -5558,7 +5571,7 @@ export interface StreamRunItem {
      */
     parent_run_id?: string;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `history_summarized`: a model summed up the oldest `raw_item.turns` turns, and the prompt has this summary instead of them. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -5572,6 +5585,7 @@ export interface StreamRunItem {
       | 'tool_progress'
       | 'mcp_server_failed'
       | 'history_left_out'
+      | 'history_summarized'
       | 'file_changed';
     /**
      * The item.

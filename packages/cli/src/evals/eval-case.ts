@@ -85,7 +85,7 @@ export interface EvalSuite {
 
 /** A run's step, for people. */
 export interface RecordStep {
-  readonly kind: 'model' | 'tool' | 'guardrail';
+  readonly kind: 'model' | 'tool' | 'guardrail' | 'summary';
   readonly agent: string;
   /** The model, the tool, or the guardrails that were asked. */
   readonly name: string;

@@ -1797,8 +1797,10 @@ class Step(TypedDict):
     """Number of the step within the run."""
     attempt: int
     """Number of the attempt; it grows when a run is resumed after a crash."""
-    kind: Literal["model", "tool", "guardrail"]
-    """An answer of the model, a call of a tool, or a check of the user's message by guardrails."""
+    kind: Literal["model", "tool", "guardrail", "summary"]
+    """An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a
+    model wrote of the oldest turns.
+    """
     agent: str
     """The agent of the step."""
     callerAgent: str | None
@@ -1821,6 +1823,8 @@ class Step(TypedDict):
     """What the model wrote instead of `arguments`. Null if these are null."""
     guardrails: list[GuardrailDecision]
     """What guardrails decided about the step, in the order in which they were asked."""
+    summary: StepSummary | None
+    """The summary. Null for other steps, and for client tokens."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1905,6 +1909,15 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepSummary(TypedDict):
+    """The summary. Null for other steps, and for client tokens."""
+
+    turns: int
+    """How many of the oldest turns it replaces in prompts."""
+    text: str
+    """What the model wrote."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

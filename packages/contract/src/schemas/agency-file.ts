@@ -135,6 +135,8 @@ export const AgencyFile = strictObject(
     contextToModel: maybe(Type.Boolean()),
     propagateTrace: maybe(Type.Boolean()),
     guardrails: names(),
+    longChats: maybe(oneOfStrings(['summarize', 'leave_out'])),
+    summaryModel: maybe(part('model')),
     limits: maybe(
       strictObject({
         steps: maybe(Type.Integer({ minimum: 1, maximum: 200 })),

@@ -147,8 +147,10 @@ export const Step = named(
     {
       step: Type.Integer({ minimum: 1, description: 'Number of the step within the run.' }),
       attempt: attempt(),
-      kind: oneOfStrings(['model', 'tool', 'guardrail'], {
-        description: "An answer of the model, a call of a tool, or a check of the user's message by guardrails.",
+      kind: oneOfStrings(['model', 'tool', 'guardrail', 'summary'], {
+        description:
+          "An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a model " +
+          'wrote of the oldest turns.',
       }),
       agent: text('The agent of the step.'),
       callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
@@ -169,6 +171,15 @@ export const Step = named(
       guardrails: Type.Array(ref(GuardrailDecision), {
         description: 'What guardrails decided about the step, in the order in which they were asked.',
       }),
+      summary: nullable(
+        Type.Object(
+          {
+            turns: count('How many of the oldest turns it replaces in prompts.'),
+            text: text('What the model wrote.'),
+          },
+          { description: 'The summary. Null for other steps, and for client tokens.' },
+        ),
+      ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {
         description:

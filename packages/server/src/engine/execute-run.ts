@@ -39,6 +39,7 @@ import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
+import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
 import { UsedAttachments } from './used-attachments.ts';
@@ -69,6 +70,8 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  /** True if the prompt begins with a summary. */
+  usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();
@@ -232,8 +235,9 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
-  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
+  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const { steps = [], betweenSteps = false } = run.resumed ?? {};
+  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', steps.length > 0, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
@@ -242,6 +246,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: execution.prepared?.agency.longChats.isSummarized === true && !isAlone(run),
   };
   const { continuation } = run;
   const chain =
@@ -249,18 +254,16 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
+  const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
+  // A later attempt finds the summary with the chat, and so does a rerun.
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
+  const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
+  const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
   const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
-  const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
-    deps,
-    checked,
-    chain,
-    shownTo,
-    attachments,
-    stop,
-  );
-  const { steps = [], betweenSteps = false } = run.resumed ?? {};
-  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'guardrail');
+  const ready = await readyPrompt({ ...deps, summarize }, checked, chain, shownTo, attachments, stop);
+  const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
+  execution.usesSummary = ready.usesSummary;
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -268,7 +271,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
   const finished = new FinishedSteps(toWalked(steps, run.extras.rerun), betweenSteps, chain.steps);
-  progress.modelSteps = finished.modelSteps;
+  progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
@@ -278,6 +281,9 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
+
+/** The model is asked about a text, and not in a chat. */
+const isAlone = ({ extras: { rerun } }: AdmittedRun) => rerun?.eval?.alone === true;
 
 /** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
 async function readRecorded(
@@ -414,11 +420,11 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress }: Execution) {
+function stepTotals({ run, progress, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

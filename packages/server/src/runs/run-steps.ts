@@ -61,7 +61,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** `showsAll`: false for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   const {
     usage,
     output,
@@ -84,6 +85,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     arguments: changed = null,
     shownArguments = null,
     guardrails,
+    summary,
     ...columns
   } = step;
   const [first] = output;
@@ -93,12 +95,14 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     arguments: changed,
     shownArguments,
     guardrails: guardrailsJson(guardrails),
+    // It has what tools returned, which client tokens do not see.
+    summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.
-    cost: showsCost ? costJson(cost) : null,
+    cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
     error: error ?? toError(step),
     tries,

@@ -68,6 +68,12 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           {content === null && logState.error === null && <Loading what="the events of the step" />}
         </>
       )}
+      {step.summary !== null && (
+        <section>
+          <h3>Summary of the oldest {step.summary.turns} turns</h3>
+          <LongText text={step.summary.text} />
+        </section>
+      )}
       {step.arguments !== null && (
         <section className="stack-tight">
           <h3>{step.answeredBy === null ? 'Changed by a guardrail' : 'Corrected by a person'}</h3>

@@ -29,6 +29,7 @@ const KINDS = [
   { value: 'model', label: 'Model' },
   { value: 'tool', label: 'Tool' },
   { value: 'guardrail', label: 'Guardrails' },
+  { value: 'summary', label: 'Summary' },
 ];
 
 /** A run's steps by agent: the finished ones, then what runs now. Their bars show when they ran. */

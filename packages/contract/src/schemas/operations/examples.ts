@@ -75,6 +75,7 @@ export const step = {
   arguments: null,
   shownArguments: null,
   guardrails: [],
+  summary: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,

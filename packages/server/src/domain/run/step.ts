@@ -1,5 +1,6 @@
 import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
+import type { RunId } from '../ids.ts';
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
@@ -38,8 +39,11 @@ export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 /** The format of a run for an eval: an earlier version would call its tools. */
 export const JOURNAL_FORMAT_WITH_EVALS = 8;
 
+/** The format of a run whose prompt begins with a summary: an earlier version would resume the run without it. */
+export const JOURNAL_FORMAT_WITH_SUMMARIES = 9;
+
 /** The format of a run with guardrails: an earlier version would resume it without them. */
-export const JOURNAL_FORMAT_WITH_GUARDRAILS = 9;
+export const JOURNAL_FORMAT_WITH_GUARDRAILS = 10;
 
 export const isKnownJournal = (format: number): boolean =>
   format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_GUARDRAILS;
@@ -49,6 +53,19 @@ export interface WrongTry {
   readonly text: string;
   /** For the model: continues "Your answer cannot be used: …". */
   readonly problem: string;
+}
+
+/** What a model wrote about the oldest turns of a chat. */
+export interface StoredSummary {
+  readonly text: string;
+  /** How many turns it covers, from the beginning of the chat. */
+  readonly turns: number;
+  /** The last message that it covers. */
+  readonly end: number;
+  /** The position of the message of the run that made it. */
+  readonly madeAt: number;
+  /** The run that made the summary before it in the chat. Null if it is the first. */
+  readonly before: RunId | null;
 }
 
 /** A step's result. A later attempt uses it instead of repeating the step. */
@@ -84,6 +101,8 @@ export interface StepOutcome {
   readonly files?: readonly ChangedFile[];
   /** Absent if no guardrail was asked. */
   readonly guardrails?: GuardrailRecord;
+  /** Only in steps that summed up. */
+  readonly summary?: StoredSummary;
 }
 
 /** A finished step in the journal. */
@@ -92,12 +111,12 @@ export interface Step extends StepOutcome {
   readonly step: number;
   /**
    * `begin`: a call that the caller approved begins. Its outcome is a step of its own. `guardrail`: the user's message was
-   * checked.
+   * checked. `summary`: a model summed up the oldest turns of the chat, before the first step of a loop.
    */
-  readonly kind: 'model' | 'tool' | 'begin' | 'guardrail';
+  readonly kind: 'model' | 'tool' | 'begin' | 'guardrail' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for other steps. */
   readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;

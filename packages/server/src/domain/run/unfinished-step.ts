@@ -6,7 +6,7 @@ import type { GuardrailRecord } from './guardrail-record.ts';
 export interface UnfinishedCall {
   /** No other step in the run has this number. */
   readonly step: number;
-  readonly kind: 'model' | 'tool' | 'guardrail';
+  readonly kind: 'model' | 'tool' | 'guardrail' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
   readonly indexInLoop: number;
