@@ -144,7 +144,7 @@ for (const store of STORES)
       await call.end();
       await server.controller.nextCall();
       const [row] = await askStore(server.dataDir, 'select journal_format from runs');
-      assert.equal(Number(row?.journal_format), 10, 'a version that knows no guardrails does not know the format');
+      assert.equal(Number(row?.journal_format), 11, 'a version that knows no guardrails does not know the format');
       await server.process.kill();
       await server.startAgain({ env });
       const again = await server.controller.nextCall();

@@ -14,6 +14,7 @@ import {
   toList,
 } from './kit.ts';
 import { answeredBy, pending } from './question.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 import { cost, firstTokenMs, Usage } from './usage.ts';
 
@@ -159,6 +160,7 @@ export const Step = named(
       callId: nullable(text('Id of the tool call. Null for other steps.')),
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
       files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
+      attachments: Type.Array(ref(ToolAttachment), { description: 'The images that the call returned.' }),
       arguments: nullable(
         freeObject({
           description:

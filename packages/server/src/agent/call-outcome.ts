@@ -68,8 +68,11 @@ function recordedOutcome(setting: CallsSetting, call: ToolCallItem): ToolOutcome
   if (scope.recorded === null) return null;
   const found = scope.recorded.find(toWritten(setting, call));
   // The text was cut when it was recorded.
-  if (typeof found === 'object' && found !== null)
-    return { status: found.failed ? 'failed' : 'completed', text: found.text, textLength: 0 };
+  if (typeof found === 'object' && found !== null) {
+    const { text, failed, images } = found;
+    const recordedImages = images === undefined ? {} : { recordedImages: images };
+    return { status: failed ? 'failed' : 'completed', text, textLength: 0, ...recordedImages };
+  }
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
   const asksNow = asks[call.callId] !== undefined && settlement === undefined;
@@ -138,7 +141,7 @@ function toChange(setting: CallsSetting, call: ToolCallItem): ChangedArguments |
 async function checkedOutcome(
   { agent: { guardrails } }: CallsSetting,
   call: ToolCallItem,
-  makeOutcome: () => Promise<ToolOutcome>,
+  makeOutcome: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const outcome = await makeOutcome();
   if (guardrails === null || !guardrails.has('toolResult')) return outcome;
@@ -146,7 +149,10 @@ async function checkedOutcome(
     const subject = { ...aboutCall(call), output: outcome.text };
     const { value, isReplaced, blocked, decisions } = await guardrails.ask('toolResult', subject, call.callId);
     const record = { guardrails: { decisions } };
-    if (blocked !== null) return { ...outcome, ...failedCall(blocked), textLength: blocked.length, ...record };
+    if (blocked !== null) {
+      const { images: _, recordedImages: __, ...kept } = outcome;
+      return { ...kept, ...failedCall(blocked), textLength: blocked.length, ...record };
+    }
     return isReplaced ? { ...outcome, text: value, textLength: value.length, ...record } : { ...outcome, ...record };
   } catch (error) {
     await outcome.publication?.discard();
