@@ -184,7 +184,7 @@ export interface GuardrailSubjects {
   readonly input: { readonly text: string; readonly attachments: readonly GuardrailAttachment[] };
   /** A text of the agent that answers the user. */
   readonly output: { readonly text: string };
-  /** A call of a tool or of another agent, before it is made. A replacement is an object with all arguments. */
+  /** A call before it is made, also to another agent. A replacement is an object with all arguments. */
   readonly toolCall: { readonly tool: string; readonly arguments: unknown };
   /** A call's output, before the model sees it. A replacement is a text. */
   readonly toolResult: { readonly tool: string; readonly arguments: unknown; readonly output: string };
@@ -250,7 +250,7 @@ export interface AgentDefinition {
   readonly output?: InputSchema | TextFile;
   /** Messages that a user may begin with, at most 10. */
   readonly starters?: readonly string[];
-  /** Made by `defineGuardrail`. They are asked after those of the agency, in their order. */
+  /** Made by `defineGuardrail`. They are asked after the agency's, in their order. */
   readonly guardrails?: readonly Guardrail[];
 }
 
@@ -339,7 +339,7 @@ export interface AgencyDefinition {
   readonly summaryModel?: ModelChoice;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
-  /** Made by `defineGuardrail`. They are asked for all agents, in their order, before those of the agent. */
+  /** Made by `defineGuardrail`. They are asked for all agents, in their order, before the agent's. */
   readonly guardrails?: readonly Guardrail[];
 }
 

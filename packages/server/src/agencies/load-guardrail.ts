@@ -46,7 +46,7 @@ export interface GuardrailList {
   readonly path: Path;
 }
 
-/** Finds the guardrails that an agency, or one of its agents, names. `asked` are those of the agency for an agent. */
+/** Finds the guardrails that an agency or an agent names. `asked` are the agency's, if an agent names others. */
 export function findGuardrails(
   { names, location, path }: GuardrailList,
   known: GuardrailParts,

@@ -8,7 +8,7 @@ import type { TeamAgent } from './team.ts';
 import { aboutCall } from './text-check.ts';
 
 /**
- * Asks the guardrails about the calls of a response, before any of them is made. The step records what they decided, so a
+ * Asks the guardrails about a response's calls, before any call is made. The step records what they decided, so a
  * later attempt asks none again.
  */
 export async function withCallChecks(step: Step, agent: TeamAgent): Promise<Step> {
@@ -50,7 +50,7 @@ async function checkCall(
   return checked;
 }
 
-/** The calls of a step as they are made: with the arguments that replace those of the model. */
+/** A step's calls as they are made: with the arguments that replace the model's. */
 export function toMadeCalls(
   calls: readonly ToolCallItem[],
   changes: GuardrailRecord['calls'],

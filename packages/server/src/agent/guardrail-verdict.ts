@@ -1,7 +1,7 @@
 import { isTooDeep } from '@runwire/models';
 import type { GuardrailPosition } from '../domain/run/guardrail-record.ts';
 
-/** What the code of a guardrail decided. */
+/** What a guardrail's code decided. */
 export type Verdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'block'; readonly reason: string }

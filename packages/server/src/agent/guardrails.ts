@@ -8,7 +8,7 @@ import type { Guardrail } from './ports.ts';
 /** How long a check may take. */
 export const CHECK_MS = 30_000;
 
-/** The agent of a run whose guardrails are asked. */
+/** The agent whose guardrails are asked. */
 export interface GuardedAgent {
   readonly agency: string;
   readonly agent: string;
@@ -19,7 +19,7 @@ export interface GuardedAgent {
   readonly onFailure: (guardrail: string, error: unknown) => void;
 }
 
-/** What the guardrails of one position decided together. */
+/** What the guardrails for one position decided together. */
 export interface CheckResult<Value> {
   /** What counts now: the value that was checked, or the last replacement. */
   readonly value: Value;
@@ -31,12 +31,12 @@ export interface CheckResult<Value> {
   readonly decisions: readonly GuardrailDecision[];
 }
 
-/** The field of a subject that a replacement replaces. */
+/** The field that a replacement replaces. */
 const REPLACED = { input: 'text', output: 'text', toolCall: 'arguments', toolResult: 'output' } as const;
 
 type ValueOf<Position extends GuardrailPosition> = Position extends 'toolCall' ? unknown : string;
 
-/** The guardrails of an agent in one run, the agency's first. */
+/** An agent's guardrails in one run, the agency's first. */
 export class AgentGuardrails {
   readonly #guardrails: readonly Guardrail[];
   readonly #about: GuardedAgent;

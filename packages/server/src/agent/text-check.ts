@@ -4,7 +4,7 @@ import { readArguments } from './call-tool.ts';
 import { GuardrailBlocked } from './guardrails.ts';
 import type { TeamAgent } from './team.ts';
 
-/** Checks the text of a response before it is in the log: until then it is held back. */
+/** Checks a response's text before it is in the log: until then it is held back. */
 export interface TextCheck {
   /** True if texts beside calls are checked too, and not only an agent's last one. */
   readonly everyText: boolean;
@@ -19,7 +19,7 @@ export interface CheckedText {
   readonly record: GuardrailRecord;
 }
 
-/** Checks the texts of the agent that answers the user. Returns null if it has no such guardrail. */
+/** Checks what the agent answers the user. Returns null if it has no such guardrail. */
 export function outputCheck({ guardrails, output }: TeamAgent): TextCheck | null {
   if (guardrails === null || !guardrails.has('output')) return null;
   return {
@@ -44,7 +44,7 @@ async function isAccepted(check: NonNullable<TeamAgent['output']>['check'], text
   }
 }
 
-/** Checks a delegated agent's answer as the result of the sender's call. Returns null if the sender has no such guardrail. */
+/** Checks a delegated agent's answer as a result that the sender gets. Returns null if the sender has no such guardrail. */
 export function resultCheck({ guardrails }: TeamAgent, call: ToolCallItem): TextCheck | null {
   if (guardrails === null || !guardrails.has('toolResult')) return null;
   return {
@@ -60,7 +60,7 @@ export function resultCheck({ guardrails }: TeamAgent, call: ToolCallItem): Text
   };
 }
 
-/** What guardrails see of a call. The arguments of a call that cannot be made are shown as the model wrote them. */
+/** What guardrails see. Arguments that are no JSON are shown as the model wrote them. */
 export function aboutCall({ name, text }: ToolCallItem): { readonly tool: string; readonly arguments: unknown } {
   const read = readArguments(text);
   return { tool: name, arguments: 'problem' in read ? text : read.value };

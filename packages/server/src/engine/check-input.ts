@@ -26,7 +26,7 @@ export const findShownMessage = (steps: readonly Step[]): ShownMessage | undefin
   steps.find(({ kind }) => kind === 'guardrail')?.guardrails?.shown;
 
 /**
- * Asks the guardrails about the user's message, before a model gets it. The verdicts are a step of their own, so a later
+ * Asks the guardrails about the user's message, before a model gets it. The verdicts are a step, so a later
  * attempt asks none again. Resolves to the run with what its prompts show. Rejects if the message is blocked.
  */
 export async function checkInput(

@@ -12,7 +12,7 @@ const CHECKED = {
   toolResult: 'results',
 } as const;
 
-/** The functions that check what the agent gets, writes and does, in the order in which they are asked. */
+/** The functions that check what the agent gets, writes and does, in their order. */
 export function AgentGuardrails({ definition, agent }: AgentGuardrailsProps) {
   const all = [
     ...definition.guardrails.map((guardrail) => ({ ...guardrail, from: 'the agency' })),

@@ -13,7 +13,7 @@ export interface GuardrailDecision {
   readonly callId?: string;
 }
 
-/** What becomes of a call that a guardrail does not let pass as it is. */
+/** What happens to a call that a guardrail does not let pass as it is. */
 export type CallChange = { readonly blocked: string } | { readonly argumentsText: string };
 
 /** What the guardrails decided about a step. */
@@ -22,7 +22,7 @@ export interface GuardrailRecord {
   readonly decisions: readonly GuardrailDecision[];
   /** What prompts show in place of the user's message. Absent if they show the message. */
   readonly shown?: ShownMessage;
-  /** By the ids of the calls. Absent if all calls are made as the model wrote them. */
+  /** By the calls' ids. Absent if all calls are made as the model wrote them. */
   readonly calls?: Readonly<Record<string, CallChange>>;
 }
 
