@@ -22,6 +22,7 @@ import {
   JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_GUARDRAILS,
   JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_URLS,
@@ -69,6 +70,8 @@ function journalFormat(reservation: Reservation): number {
 
 function otherFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
+  const agents = [...(agency?.agents.values() ?? [])];
+  if (agents.some(({ guardrails }) => guardrails !== null)) return JOURNAL_FORMAT_WITH_GUARDRAILS;
   const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
   if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
   if (request.rerun !== undefined)
@@ -77,7 +80,6 @@ function otherFormat({ request, decision, agency }: Reservation): number {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
   if (decision.continuation !== null || request.clientTools.length > 0) return JOURNAL_FORMAT_WITH_ACTIONS;
-  const agents = [...(agency?.agents.values() ?? [])];
   if (agents.some(usesSandbox)) return JOURNAL_FORMAT_WITH_ACTIONS;
   const flows = agency?.agents.get(decision.agent)?.flows ?? [];
   if (flows.length > 0) return JOURNAL_FORMAT_WITH_FLOWS;

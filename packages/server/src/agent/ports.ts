@@ -2,9 +2,12 @@ import type { ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
 import type { StateChange } from '../domain/chat/chat-state.ts';
 import type { QuestionKind } from '../domain/question/question.ts';
+import type { GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { type GivenImage, type ImageResult, type ToolImage, withinLimits } from '../domain/run/tool-image.ts';
 import type { CallState } from './call-state.ts';
 import type { Publication } from './publication.ts';
+
+export type { GuardrailAttachment } from '@runwire/agency';
 
 export type {
   InputUsage,
@@ -56,6 +59,14 @@ export interface Tool extends ModelTool {
    * `state` the chat's state in `call`, if the tool takes it. The outcome has its changes only if the call was made in another process.
    */
   readonly call: (input: unknown, call: ToolCall, argumentsText: string, state?: CallState) => Promise<ToolOutcome>;
+}
+
+/** A guardrail in the form that the loop asks. */
+export interface Guardrail {
+  readonly name: string;
+  readonly on: GuardrailPosition;
+  /** Resolves to what the agency's code returned. Rejects if it fails, or if its process ends. */
+  readonly check: (about: unknown, signal: AbortSignal) => Promise<unknown>;
 }
 
 export interface ToolOutcome {

@@ -54,6 +54,7 @@ class Rig {
         jsonSchema: {},
         check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
       },
+      guardrails: null,
       flows: [],
       failedServers: [],
     };
@@ -95,6 +96,7 @@ class Rig {
       addedInstructions: '',
       prompt,
       earlierItems: 0,
+      resultCheck: null,
       trace: null,
     })) as Step;
   }

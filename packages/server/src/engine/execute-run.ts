@@ -18,6 +18,7 @@ import { stateAtStart } from '../store/queries/chat-states.ts';
 import { getJournal } from '../store/queries/takeover.ts';
 import { first } from '../store/store.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
+import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
 import { Execution, type RunAttempt } from './execution.ts';
 import { ExecutionScope, storeStep } from './execution-scope.ts';
@@ -159,12 +160,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const journal = (step: Step) => storeStep(execution, step, { changed: null, isUsed: state.isUsed });
   const parts = { entry: entryAgent, trace, journal };
   // A later attempt finds the summary with the chat, and so does a rerun.
-  const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
+  const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
+  const checked = await checkInput(execution, entry, attachments, journal);
   const ready = await readyPrompt(
     { ...deps, summarize },
-    run,
+    checked,
     chain,
     shownTo,
     { attachments, images: execution.images },
@@ -172,7 +175,6 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   );
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
   execution.usesSummary = ready.usesSummary;
-  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -187,7 +189,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const continued = findContinuation(run, chain, laterMessages);
   const shared = { team, finished, continuation: continued, recorded, state };
   const scope = new ExecutionScope(execution, shared);
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
