@@ -207,7 +207,7 @@ test('a backup names files that are missing or damaged, and exits 3', async (t) 
   const to = join(folder, 'backup');
   const { code, stdout, stderr } = await runwire(['backup', '--to', to], { env: place });
   assert.equal(code, 3, stderr);
-  assert.match(stdout, /^Backed up \d+ rows and 3 attachments and files, /);
+  assert.match(stdout, /^Backed up \d+ rows and 5 attachments and files, /);
   assert.match(stdout, /^The backup lacks the attachments and files that are missing or damaged here \(2\)\. /m);
   const named = readFileSync(join(to, 'missing-blobs.jsonl'), 'utf8').trim().split('\n');
   assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [damaged, lost].map((path) => basename(path)).sort());
