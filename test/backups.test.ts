@@ -95,7 +95,10 @@ test('a backup restores from either store to either store, and its run resumes',
   await done(['backup', '--to', join(folder, 'of-embedded')], embedded);
   const tables = listTables(backup);
   for (const name of SWEPT_TABLES) assert.ok((tables[`${name}.jsonl`]?.length ?? 0) > 1, `${name} has rows`);
-  assert.ok(tables['steps.jsonl']?.some((line) => line.includes('madeAt')), 'there is a summary');
+  assert.ok(
+    tables['steps.jsonl']?.some((line) => line.includes('madeAt')),
+    'there is a summary',
+  );
   assert.deepEqual(listTables(join(folder, 'of-postgres')), tables);
   assert.deepEqual(listTables(join(folder, 'of-embedded')), tables);
   for (const name of ['blobs.jsonl', 'secret']) {

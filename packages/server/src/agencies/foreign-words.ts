@@ -9,6 +9,7 @@ const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
 const MCP = 'write `mcp` with the servers by their names, such as `mcp: { docs: { command: npx, args: [ … ] } }`';
 const MCP_OF_AGENT = 'write `mcp` of the agency with the servers, and `mcp` of the agent with their names';
+const LONG_CHATS = 'write `longChats` of the agency: `summarize` or `leave_out`';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
@@ -46,6 +47,9 @@ const agency: Readonly<Record<string, string>> = {
   maxdepth: LIMITS('depth'),
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
+  respectcontextwindow: LONG_CHATS,
+  eventscompactionconfig: LONG_CHATS,
+  truncation: LONG_CHATS,
   planning: NOTHING,
   version: NOTHING,
   description: 'write it in the agents',
@@ -105,6 +109,9 @@ const agent: Readonly<Record<string, string>> = {
   outputguardrails: NOTHING,
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
+  respectcontextwindow: LONG_CHATS,
+  truncation: LONG_CHATS,
+  truncationstrategy: LONG_CHATS,
   cache: NOTHING,
   maxrpm: NOTHING,
   maxexecutiontime: 'set `maxRunSeconds` of the integration',
