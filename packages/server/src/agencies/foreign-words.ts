@@ -119,7 +119,6 @@ const agent: Readonly<Record<string, string>> = {
   knowledgesources: 'upload the files to the integration, or write the text in `instructions`',
   allowcodeexecution: NOTHING,
   codeexecutionmode: NOTHING,
-  respectcontextwindow: NOTHING,
   multimodal: NOTHING,
   injectdate: 'write `{{date}}` in `instructions`',
   dateformat: NOTHING,
