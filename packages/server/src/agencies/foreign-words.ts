@@ -9,11 +9,8 @@ const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
 const MCP = 'write `mcp` with the servers by their names, such as `mcp: { docs: { command: npx, args: [ … ] } }`';
 const MCP_OF_AGENT = 'write `mcp` of the agency with the servers, and `mcp` of the agent with their names';
-<<<<<<< HEAD
 const LONG_CHATS = 'write `longChats` of the agency: `summarize` or `leave_out`';
-=======
 const GUARDRAILS = 'write `guardrails` with the names of guardrails made by `defineGuardrail`';
->>>>>>> main
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
