@@ -93,6 +93,7 @@ function Strip({ integration: { apiIntegrationId, name } }: { readonly integrati
         )}
       </div>
       {error !== null && data === undefined && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading what="the last hours" />}
       {data !== undefined && (
         <>
           <MeasureStrip measures={data.measures} before={data.before} />
