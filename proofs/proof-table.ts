@@ -397,6 +397,16 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ attempts: 124, escaped: 0, hostile: scale(5, 7) }),
   },
+  'sandbox-everyday': {
+    files: ['packages/sandbox/src/everyday.test.ts'],
+    minutes: 4,
+    faults: {
+      'stale-table': /^rows of the table: expected .*no: no `trap`.*, found /m,
+      'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
+      'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
+    },
+    figures: () => ({ bubblewrap_works: 64, just_bash_works: 49, just_bash_fails: 15 }),
+  },
   'member-files': {
     minutes: 1.5,
     faults: {

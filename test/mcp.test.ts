@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fullTest } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { until } from './support/eventually.ts';
 import {
@@ -69,14 +70,14 @@ test('stderr is shown to the administrator alone, and without secrets', async (t
   assert.equal(await shown(api.as(viewer.apiKey)), null);
 });
 
-test('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
+fullTest('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
   const files = { 'agency.yaml': mcpAgency({ docs: filesystem('./files') }), 'files/a.txt': 'Forty-two.' };
   await using rig = await McpRig.start(files);
   const [text] = await rig.run(['docs_read_text_file', { path: 'a.txt' }]);
   assert.equal(text, 'Forty-two.');
 });
 
-test('the same server works in Markdown and TypeScript agencies', async () => {
+fullTest('the same server works in Markdown and TypeScript agencies', async () => {
   const fields = scripted().replace('command:', '"command":').replace('args:', '"args":');
   const server = JSON.parse(`{ ${fields} }`);
   const typescript = `import { defineAgency, defineAgent } from '@runwire/agency';

@@ -66,6 +66,7 @@ export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
+export { fullTest } from './full-test.ts';
 export { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
 export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';

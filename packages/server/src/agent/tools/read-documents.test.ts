@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { askToRead, pdfOfPages, TestFiles } from '@runwire/test-kit';
+import { askToRead, fullTest, pdfOfPages, TestFiles } from '@runwire/test-kit';
 import { makePdf } from '@runwire/test-kit/large-documents.ts';
 import { documentReader, toText } from '@runwire/test-kit/read-document.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
@@ -26,7 +26,7 @@ async function readAll(files: AgentFiles, path: string, range: (next: number | n
   }
 }
 
-test('a document read by lines or by pages has the text of the same attachment', async () => {
+fullTest('a document read by lines or by pages has the text of the same attachment', async () => {
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   for (const name of Object.keys(SAMPLE_SENTENCES)) {
