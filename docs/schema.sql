@@ -165,7 +165,8 @@ CREATE TABLE "chats" (
   "former_chat_id" text,
   "former_alias" text,
   "transient" integer default 0 not null,
-  "updated_hour" bigint
+  "updated_hour" bigint,
+  "summary_run_id" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -951,6 +952,7 @@ create table "chats" (
   former_alias text collate "C",
   transient integer not null default 0,
   updated_hour bigint generated always as (updated_at / 3600000) stored,
+  summary_run_id text,
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));

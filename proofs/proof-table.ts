@@ -401,7 +401,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     files: ['packages/sandbox/src/everyday.test.ts'],
     minutes: 4,
     faults: {
-      'stale-table': /^rows of the table: expected .*no: no `trap`.*, found /m,
+      'stale-table': /^row of `Clean up with `trap``: expected .*no: no `trap`.*, found /m,
       'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
       'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
     },
@@ -441,6 +441,15 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-nothing': /rerun-from-a-step at \d+: .*the request/,
     },
     figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),
+  },
+  'long-chats': {
+    test: 'a chat is summed up once per half of the room, and keeps its facts',
+    minutes: 4,
+    faults: {
+      'summarize-every-turn': /: summaries before another half of the room was full: expected 0, found [1-9]\d*\.$/m,
+      'forget-summary': /: facts of turn 1 in the last prompt: expected 1, found 0\.$/m,
+    },
+    figures: (scale) => ({ turns: scale(60, 1000), kills: scale(3, 21) }),
   },
   'console-stream': {
     files: ['test/console/stream.full.test.ts'],

@@ -84,7 +84,7 @@ const SWEPT_TABLES = [
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
-  cites(t, 'contract-19-backups');
+  cites(t, 'contract-19-backups', 'contract-31-copies');
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   const folder = getFolder(t);
@@ -95,6 +95,8 @@ test('a backup restores from either store to either store, and its run resumes',
   await done(['backup', '--to', join(folder, 'of-embedded')], embedded);
   const tables = listTables(backup);
   for (const name of SWEPT_TABLES) assert.ok((tables[`${name}.jsonl`]?.length ?? 0) > 1, `${name} has rows`);
+  const has = (name: string, part: string) => tables[`${name}.jsonl`]?.some((line) => line.includes(part));
+  assert.ok(has('chats', '"summary_run_id":"run_') && has('steps', '"kind":"summary"'), 'there is a summary');
   assert.deepEqual(listTables(join(folder, 'of-postgres')), tables);
   assert.deepEqual(listTables(join(folder, 'of-embedded')), tables);
   for (const name of ['blobs.jsonl', 'secret']) {

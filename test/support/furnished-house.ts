@@ -31,6 +31,17 @@ const LEFT_BY_SWEEPS = [
   `insert into compacted_chunks values ('run_0', 1, 1, 'compacted')`,
 ];
 
+/** The summary of a chat. It takes a long chat to make one. */
+const SUMMARY = [
+  `update chats set summary_run_id = (select min(run_id) from messages where messages.chat_key = chats.chat_key)
+    where chat_id = 'talk'`,
+  `insert into steps (run_id, step, attempt, kind, loop, index_in_loop, agent, model, status, first_event_id, last_event_id,
+      record_json, started_at, completed_at)
+    select summary_run_id, 9, 1, 'summary', '', 0, 'Concierge', 'offline/demo', 'completed', 1, 1,
+      '{"usage":null,"output":[],"summary":{"text":"Odd","turns":1,"end":2,"madeAt":3,"before":null}}', 0, 0
+    from chats where summary_run_id is not null`,
+];
+
 /** Starts a server on an empty folder, uses it, and kills it in the middle of a run. */
 export async function furnish(env: Readonly<Record<string, string>>): Promise<FurnishedHouse> {
   await using server = await CliServer.start({ env });
@@ -95,7 +106,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   });
   await slow.untilText('event: meta');
   await server.stop('SIGKILL');
-  for (const statement of LEFT_BY_SWEEPS) await askStore(env.RUNWIRE_DATA_DIR ?? '', statement);
+  for (const statement of [...LEFT_BY_SWEEPS, ...SUMMARY]) await askStore(env.RUNWIRE_DATA_DIR ?? '', statement);
   return { apiKey, unfinished: String(slow.headers['x-run-id']), seen };
 }
 

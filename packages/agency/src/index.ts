@@ -268,6 +268,13 @@ export interface AgencyDefinition {
   readonly contextToModel?: boolean;
   /** True if model providers and MCP servers get the `traceparent` of the call. */
   readonly propagateTrace?: boolean;
+  /**
+   * What happens if a chat becomes too long for its models. `summarize`: a model sums up the oldest turns, and later prompts
+   * begin with the summary. `leave_out`: the oldest turns are left out. If absent, `summarize`.
+   */
+  readonly longChats?: 'summarize' | 'leave_out';
+  /** Sums up the oldest turns of long chats. If absent, the model of the agent that begins the run. */
+  readonly summaryModel?: ModelChoice;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
 }

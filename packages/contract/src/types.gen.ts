@@ -1488,9 +1488,9 @@ export interface Step {
    */
   attempt: number;
   /**
-   * An answer of the model, or a call of a tool.
+   * An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns.
    */
-  kind: 'model' | 'tool';
+  kind: 'model' | 'tool' | 'summary';
   /**
    * The agent of the step.
    */
@@ -1530,6 +1530,19 @@ export interface Step {
    */
   shownArguments: {
     [k: string]: unknown;
+  } | null;
+  /**
+   * The summary. Null for other steps, and for client tokens.
+   */
+  summary: {
+    /**
+     * How many of the oldest turns it replaces in prompts.
+     */
+    turns: number;
+    /**
+     * What the model wrote.
+     */
+    text: string;
   } | null;
   /**
    * The agent to which the call handed over. Null if it did not.
@@ -5498,7 +5511,7 @@ export interface StreamRunItem {
      */
     parent_run_id?: string;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `history_summarized`: a model summed up the oldest `raw_item.turns` turns, and the prompt has this summary instead of them. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -5512,6 +5525,7 @@ export interface StreamRunItem {
       | 'tool_progress'
       | 'mcp_server_failed'
       | 'history_left_out'
+      | 'history_summarized'
       | 'file_changed';
     /**
      * The item.

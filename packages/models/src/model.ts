@@ -67,6 +67,8 @@ export interface ModelRequest {
   readonly webSearch?: boolean | undefined;
   /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
   readonly output?: Readonly<Record<string, unknown>> | undefined;
+  /** True if the call must fail if the model refuses to answer. Otherwise its refusal is a text. */
+  readonly failsOnRefusal?: boolean | undefined;
   /** In the prompt's order. A model that cannot use them sends the prompt's items instead. */
   readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */

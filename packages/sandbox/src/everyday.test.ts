@@ -36,7 +36,11 @@ function shownRows(): string[] {
 }
 
 test('docs/sandbox-commands.md shows every command, and where it works', () => {
-  expectEqual('rows of the table', shownRows(), EVERYDAY_COMMANDS.map(toRow));
+  const rows = shownRows();
+  for (const [index, command] of EVERYDAY_COMMANDS.entries()) {
+    expectEqual(`row of \`${command.task}\``, rows[index], toRow(command));
+  }
+  expectEqual('rows', rows.length, EVERYDAY_COMMANDS.length);
   assert.deepEqual(
     [...PAGE.matchAll(/^## (.*)$/gm)].map(([, title]) => title).filter((title = '') => title in EVERYDAY_GROUPS),
     Object.keys(EVERYDAY_GROUPS),

@@ -85,7 +85,7 @@ export interface EvalSuite {
 
 /** A run's step, for people. */
 export interface RecordStep {
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'summary';
   readonly agent: string;
   /** The model or the tool. */
   readonly name: string;

@@ -1769,8 +1769,8 @@ class Step(TypedDict):
     """Number of the step within the run."""
     attempt: int
     """Number of the attempt; it grows when a run is resumed after a crash."""
-    kind: Literal["model", "tool"]
-    """An answer of the model, or a call of a tool."""
+    kind: Literal["model", "tool", "summary"]
+    """An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns."""
     agent: str
     """The agent of the step."""
     callerAgent: str | None
@@ -1791,6 +1791,8 @@ class Step(TypedDict):
     """
     shownArguments: dict[str, Any] | None
     """What the model wrote instead of `arguments`. Null if these are null."""
+    summary: StepSummary | None
+    """The summary. Null for other steps, and for client tokens."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1875,6 +1877,15 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepSummary(TypedDict):
+    """The summary. Null for other steps, and for client tokens."""
+
+    turns: int
+    """How many of the oldest turns it replaces in prompts."""
+    text: str
+    """What the model wrote."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

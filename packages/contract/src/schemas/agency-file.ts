@@ -133,6 +133,8 @@ export const AgencyFile = strictObject(
     env: maybe(texts()),
     contextToModel: maybe(Type.Boolean()),
     propagateTrace: maybe(Type.Boolean()),
+    longChats: maybe(oneOfStrings(['summarize', 'leave_out'])),
+    summaryModel: maybe(part('model')),
     limits: maybe(
       strictObject({
         steps: maybe(Type.Integer({ minimum: 1, maximum: 200 })),

@@ -133,7 +133,9 @@ export const Step = named(
     {
       step: Type.Integer({ minimum: 1, description: 'Number of the step within the run.' }),
       attempt: attempt(),
-      kind: oneOfStrings(['model', 'tool'], { description: 'An answer of the model, or a call of a tool.' }),
+      kind: oneOfStrings(['model', 'tool', 'summary'], {
+        description: 'An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns.',
+      }),
       agent: text('The agent of the step.'),
       callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
       model: nullable(text('Model of the step, as `provider/model`. Null for a tool.')),
@@ -149,6 +151,15 @@ export const Step = named(
       ),
       shownArguments: nullable(
         freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
+      ),
+      summary: nullable(
+        Type.Object(
+          {
+            turns: count('How many of the oldest turns it replaces in prompts.'),
+            text: text('What the model wrote.'),
+          },
+          { description: 'The summary. Null for other steps, and for client tokens.' },
+        ),
       ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {

@@ -78,11 +78,17 @@ const AWK_PARTS =
 const AWK_WITH_VALUE = /^-[Fvf]$/;
 
 /** `length` without arguments is empty in just-bash, so it becomes `length($0)`. */
-const awkArguments: Change = (args) => {
-  const index = args.findIndex((arg, at) => !arg.startsWith('-') && !AWK_WITH_VALUE.test(args[at - 1] ?? ''));
-  if (index === -1 || args.some((arg) => arg.startsWith('-f'))) return args;
-  const program = (args[index] ?? '').replace(AWK_PARTS, (part) => (part === 'length' ? 'length($0)' : part));
-  return args.with(index, program);
+const awkArguments: Change = async (args, { fs, cwd }) => {
+  const isOperand = (arg: string, at: number) => !arg.startsWith('-') && !AWK_WITH_VALUE.test(args[at - 1] ?? '');
+  const operand = args.findIndex(isOperand);
+  const operands = operand === -1 ? args.length : operand;
+  const file = args.indexOf('-f');
+  const isFromFile = file !== -1 && file < operands;
+  const text = isFromFile ? await fs.readFile(posix.resolve(cwd, args[file + 1] ?? '')) : args[operand];
+  if (text === undefined) return args;
+  const program = text.replace(AWK_PARTS, (part) => (part === 'length' ? 'length($0)' : part));
+  if (!isFromFile) return args.with(operand, program);
+  return [...args.slice(0, operands).toSpliced(file, 2), program, ...args.slice(operands)];
 };
 
 /** Reads the date after `-d`, and returns the arguments around it. */

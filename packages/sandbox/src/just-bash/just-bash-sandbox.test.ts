@@ -52,13 +52,14 @@ test('just-bash: relative dates, options with values attached, and length are th
     `date -u -d 'next monday' +%a; date -u --date='last fri' +%a; date -d '1 day never' || echo refused`,
     `printf '1\\n2\\n3\\n' | xargs -n2 echo; printf '1,2' | xargs -d, -I{} echo {} -n1`,
     `printf 'ab\\nabcde\\n' > a; awk '/length/ {print} length > 4 {print "length", length, length("x")}' a`,
+    `printf '{print length}' > p; awk -F, -f p -v x=1 a; awk -f none a || echo none`,
     `sed -i.bak 1d a || cat a | wc -l; ls a a; cat < /dev/null`,
   ];
   const { output } = await runCase(new JustBashSandbox(), { command: [...dates, ...others].join('\n') });
   assert.match(
     output,
     new RegExp(
-      `^${RegExp.escape(`${Object.values(DATES).join('\n')}\nMon\nFri\nrefused\n1 2\n3\n1 -n1\n2 -n1\nlength 5 1\n`)} *2\\na\\na\\n`,
+      `^${RegExp.escape(`${Object.values(DATES).join('\n')}\nMon\nFri\nrefused\n1 2\n3\n1 -n1\n2 -n1\nlength 5 1\n2\n5\nnone\n`)} *2\\na\\na\\n`,
     ),
   );
 });

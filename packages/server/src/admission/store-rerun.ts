@@ -7,6 +7,7 @@ import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.t
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
 import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import { setSummary } from '../store/queries/summaries.ts';
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
@@ -30,6 +31,7 @@ export async function storeOriginal(
       steps: jsonRows(steps.map(({ step }) => ({ step }))),
     });
     if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
+    if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
   }
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];

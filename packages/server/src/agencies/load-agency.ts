@@ -1,4 +1,5 @@
 import type { ModelObject } from '@runwire/agency';
+import type { AgencyFile } from '@runwire/contract/schemas';
 import type { McpServer } from '../agent/mcp-port.ts';
 import type { Model } from '../agent/ports.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
@@ -12,7 +13,15 @@ import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
-import type { AgencyLimits, BuiltInTool, LoadedAgency, LoadedAgent, LoadedFlow, Skill } from './loaded-agency.ts';
+import type {
+  AgencyLimits,
+  BuiltInTool,
+  LoadedAgency,
+  LoadedAgent,
+  LoadedFlow,
+  LongChats,
+  Skill,
+} from './loaded-agency.ts';
 import { readText } from './read-text.ts';
 import { filesText, getSkills, loadSkills } from './skills.ts';
 
@@ -72,6 +81,7 @@ export async function loadAgency(
   const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
   const shape = { location, path: [], models: draft.models };
   const agencyModels = loadModels(value, shape, setting, faults);
+  const longChats = loadLongChats(value, location, agencyModels, faults);
   const shared = await readText(
     parts.folder,
     value.sharedInstructions ?? '',
@@ -115,7 +125,8 @@ export async function loadAgency(
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
   const { name, propagateTrace = false } = value;
-  return { id, name, source, model, agents, mcp, folder, propagateTrace, entryPoints, defaultAgent, limits };
+  const more = { propagateTrace, longChats, entryPoints, defaultAgent, limits };
+  return { id, name, source, model, agents, mcp, folder, ...more };
 }
 
 interface AgentParts extends AgencyParts, ToolSources {
@@ -259,6 +270,7 @@ function checkEntryPoints({ value, location }: AgencyDraft, names: readonly stri
 interface NamesModels {
   readonly model?: string;
   readonly fallback?: readonly string[];
+  readonly summaryModel?: string;
 }
 
 interface ModelsLocation {
@@ -269,7 +281,7 @@ interface ModelsLocation {
 
 /** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
 function loadModels(
-  { model, fallback = [] }: NamesModels,
+  { model, fallback = [], summaryModel }: NamesModels,
   { location, path, models: objects }: ModelsLocation,
   { models }: AgencySetting,
   faults: Faults,
@@ -284,7 +296,23 @@ function loadModels(
   };
   if (model !== undefined) check(model, ['model']);
   for (const [index, other] of fallback.entries()) check(other, ['fallback', index]);
+  if (summaryModel !== undefined) check(summaryModel, ['summaryModel']);
   return own;
+}
+
+function loadLongChats(
+  { longChats = 'summarize', summaryModel }: AgencyFile,
+  location: Location,
+  own: ReadonlyMap<string, Model>,
+  faults: Faults,
+): LongChats {
+  if (longChats === 'leave_out' && summaryModel !== undefined) {
+    const sentence = '`summaryModel` has no effect with `longChats: leave_out`; remove one of them.';
+    faults.add(location, ['summaryModel'], sentence, 'key');
+  }
+  const isSummarized = longChats === 'summarize';
+  if (!isSummarized || summaryModel === undefined) return { isSummarized, modelId: null, ownModel: null };
+  return { isSummarized, modelId: summaryModel, ownModel: own.get(summaryModel) ?? null };
 }
 
 function unknownSpecification({ specificationVersion }: ModelObject): string {

@@ -89,6 +89,16 @@ export interface LoadedAgent {
 export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean =>
   SANDBOX_TOOLS.some((name) => builtIn.includes(name));
 
+/** What happens if a chat is longer than the window of its models. */
+export interface LongChats {
+  /** False if the oldest turns are left out. */
+  readonly isSummarized: boolean;
+  /** The model that sums up. Null if it is the agent's. */
+  readonly modelId: string | null;
+  /** The same model if the agency brings it as an object; otherwise null. */
+  readonly ownModel: Model | null;
+}
+
 /** An agency that passed all checks. A run keeps the object that it started with. */
 export interface LoadedAgency {
   readonly id: string;
@@ -106,6 +116,7 @@ export interface LoadedAgency {
   readonly folder: string | null;
   /** True if providers and MCP servers get the `traceparent` of a call. */
   readonly propagateTrace: boolean;
+  readonly longChats: LongChats;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
   /** The smaller of the agency's limits and the server's. */

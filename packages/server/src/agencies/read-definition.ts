@@ -103,7 +103,7 @@ function nameModels(fields: Record<string, unknown>): ReadonlyMap<string, ModelO
     models.set(name, model);
     return name;
   };
-  if ('model' in fields) fields.model = named(fields.model);
+  for (const field of ['model', 'summaryModel']) if (field in fields) fields[field] = named(fields[field]);
   if (Array.isArray(fields.fallback)) fields.fallback = fields.fallback.map(named);
   return models;
 }

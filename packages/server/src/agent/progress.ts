@@ -98,7 +98,7 @@ export class Progress {
   restore(steps: readonly RestoredStep[], begun: number, { usage, byModel }: UsageTotals): void {
     const own = steps.filter(isOwnStep);
     // A run that answers a question begins with the approved call, not with a model.
-    this.accepted = own.some(({ kind }) => kind === 'model');
+    this.accepted = own.some(({ kind }) => kind === 'model' || kind === 'summary');
     this.firstOutputAt = findFirstOutput(own);
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);

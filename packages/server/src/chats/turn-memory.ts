@@ -2,11 +2,14 @@ import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
+import type { ChatSummary } from './summary.ts';
 
 /** A finished turn as the prompts of later turns need it. Nothing of it changes, except its attachments. */
 export interface EarlierTurn extends MeasuredTurn {
   /** Its first message's position in the chat. */
   readonly position: number;
+  /** Its last message's position. */
+  readonly lastPosition: number;
   /** The turn's last run: a chain of runs is one turn. */
   readonly lastRunId: string;
   /** Healed as if it were the only turn. */
@@ -40,6 +43,8 @@ export interface ChatTurns {
   readonly before: number;
   /** The bytes of all texts of the chat before `before`. */
   readonly textBytes: number;
+  /** The summary that was read last. Null if none was. */
+  readonly summary: ChatSummary | null;
 }
 
 interface ChatEntry extends ChatTurns {
@@ -79,7 +84,7 @@ export class TurnMemory implements Disposable {
   }
 
   set(integrationId: IntegrationId, chatKey: ChatKey, chat: ChatTurns): void {
-    let memoryBytes = ENTRY_BYTES;
+    let memoryBytes = ENTRY_BYTES + 2 * Buffer.byteLength(chat.summary?.text ?? '');
     for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
     this.#chats.set(chatKey, { ...chat, integrationId, memoryBytes, usedAt: performance.now() });
   }

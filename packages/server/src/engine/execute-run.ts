@@ -9,10 +9,7 @@ import type { Publication } from '../agent/publication.ts';
 import { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
-import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
-import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
@@ -41,8 +38,10 @@ import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
+import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
+import { UsedAttachments } from './used-attachments.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -70,6 +69,8 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  /** True if the prompt begins with a summary. */
+  usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();
@@ -233,8 +234,9 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
-  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
+  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const { steps = [], betweenSteps = false } = run.resumed ?? {};
+  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', steps.length > 0, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
@@ -243,6 +245,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: execution.prepared?.agency.longChats.isSummarized === true && !isAlone(run),
   };
   const { continuation } = run;
   const chain =
@@ -250,17 +253,15 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
+  const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
+  // A later attempt finds the summary with the chat, and so does a rerun.
+  const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
+  const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
-    deps,
-    run,
-    chain,
-    shownTo,
-    attachments,
-    stop,
-  );
-  const { steps = [], betweenSteps = false } = run.resumed ?? {};
-  const isNew = !steps.some(isOwnStep);
+  const ready = await readyPrompt({ ...deps, summarize }, run, chain, shownTo, attachments, stop);
+  const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
+  execution.usesSummary = ready.usesSummary;
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -268,7 +269,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
   const finished = new FinishedSteps(toWalked(steps, run.extras.rerun), betweenSteps, chain.steps);
-  progress.modelSteps = finished.modelSteps;
+  progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
@@ -278,6 +279,9 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
+
+/** The model is asked about a text, and not in a chat. */
+const isAlone = ({ extras: { rerun } }: AdmittedRun) => rerun?.eval?.alone === true;
 
 /** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
 async function readRecorded(
@@ -295,40 +299,6 @@ async function readRecorded(
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
   return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
-/** Makes attachments ready. Most runs have none, and then it makes nothing. */
-class UsedAttachments {
-  readonly #execution: Execution;
-  #used: RunAttachments | null = null;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
-  }
-
-  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
-    return rows.length === 0 ? [] : await this.#use().ready(rows);
-  }
-
-  read(one: ReadyAttachment): Promise<Uint8Array> {
-    return this.#use().read(one);
-  }
-
-  #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
-    const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    return this.#used;
-  }
 }
 
 interface ScopeParts {
@@ -448,11 +418,11 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress }: Execution) {
+function stepTotals({ run, progress, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

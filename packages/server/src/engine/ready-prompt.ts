@@ -3,7 +3,7 @@ import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-at
 import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
-import { type PromptAgent, type PromptRun, planPrompt } from './build-prompt.ts';
+import { type Overflow, type PromptAgent, type PromptRun, planPrompt } from './build-prompt.ts';
 import type { Chain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -16,6 +16,8 @@ export interface ReadyPrompt {
   /** See `RunContinuation.messages`. */
   readonly laterMessages: ReadonlyMap<number, readonly PromptItem[]>;
   readonly turnsLeftOut: number;
+  /** See `PlannedPrompt.usesSummary`. */
+  readonly usesSummary: boolean;
 }
 
 const NO_MESSAGES: ReadyPrompt['laterMessages'] = new Map();
@@ -36,11 +38,14 @@ function findUnread(items: readonly HistoryItem[]): readonly StoredAttachment[] 
 
 export interface PromptDeps extends Pick<EngineDeps, 'prompt' | 'retryMs'> {
   readonly store: Pick<EngineDeps['store'], 'reads'>;
+  /** Resolves to true if the chat has a new summary. Absent if none may be made. */
+  readonly summarize?: ((overflow: Overflow) => Promise<boolean>) | undefined;
 }
 
 /**
  * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
- * many earlier turns fit into the model's window; then those of the turns that fit.
+ * many earlier turns fit into the model's window; then those of the turns that fit. If not all fit, the oldest may be summed up
+ * before.
  */
 export async function readyPrompt(
   deps: PromptDeps,
@@ -57,14 +62,18 @@ export async function readyPrompt(
     return planPrompt(deps.store.reads, planned, chain, agent, deps.prompt);
   };
   let plannedPrompt = await retryWhileUnavailable(deps, stop, plan);
+  const { overflow } = plannedPrompt;
+  if (overflow !== null && (await deps.summarize?.(overflow)) === true)
+    plannedPrompt = await retryWhileUnavailable(deps, stop, plan);
   // Attachments of imported turns: their sizes are known after the fetch, so the prompt is planned again.
   for (let unread = findUnread(plannedPrompt.items); unread.length > 0; unread = findUnread(plannedPrompt.items)) {
     await attachments.ready(unread);
     plannedPrompt = await retryWhileUnavailable(deps, stop, plan);
   }
-  const { items, earlierItems, later, turnsLeftOut } = plannedPrompt;
+  const { items, earlierItems, later, turnsLeftOut, usesSummary } = plannedPrompt;
+  const shown = { earlierItems, turnsLeftOut, usesSummary };
   if (later.length === 0 && !items.some(hasAttachments)) {
-    return { prompt: items as readonly PromptItem[], earlierItems, laterMessages: NO_MESSAGES, turnsLeftOut };
+    return { prompt: items as readonly PromptItem[], laterMessages: NO_MESSAGES, ...shown };
   }
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
   const earlier: StoredAttachment[] = [];
@@ -79,12 +88,12 @@ export async function readyPrompt(
   }
   const readyItem = (item: HistoryItem): PromptItem => {
     if (item.kind !== 'user' || item.attachments === undefined) return item as PromptItem;
-    const shown = item.attachments.flatMap((one) => ready.get(one) ?? []);
-    return { ...item, attachments: shown.map((one) => promptAttachment(one, () => attachments.read(one))) };
+    const sent = item.attachments.flatMap((one) => ready.get(one) ?? []);
+    return { ...item, attachments: sent.map((one) => promptAttachment(one, () => attachments.read(one))) };
   };
   const laterMessages = new Map<number, PromptItem[]>();
   for (const { afterSteps, item } of later) {
     laterMessages.set(afterSteps, [...(laterMessages.get(afterSteps) ?? []), readyItem(item)]);
   }
-  return { prompt: items.map(readyItem), earlierItems, laterMessages, turnsLeftOut };
+  return { prompt: items.map(readyItem), laterMessages, ...shown };
 }

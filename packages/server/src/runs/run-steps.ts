@@ -61,7 +61,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** `showsAll`: false for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   const {
     usage,
     output,
@@ -83,6 +84,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    summary,
     ...columns
   } = step;
   const [first] = output;
@@ -91,12 +93,14 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    // It has what tools returned, which client tokens do not see.
+    summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.
-    cost: showsCost ? costJson(cost) : null,
+    cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
     error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
     tries,

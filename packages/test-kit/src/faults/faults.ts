@@ -27,6 +27,7 @@ import { ROLE_FAULTS } from './role-faults.ts';
 import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
+import { SUMMARY_FAULTS } from './summary-faults.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
 import { TRACE_FAULTS } from './trace-faults.ts';
@@ -389,6 +390,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,
+  ...SUMMARY_FAULTS,
   ...SCHEDULE_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {

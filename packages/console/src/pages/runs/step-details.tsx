@@ -38,7 +38,7 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
     <div className="stack">
       <div className="spread">
         <h2>
-          <StepTitle tool={step.tool} />
+          <StepTitle kind={step.kind} tool={step.tool} />
         </h2>
         <span className="row">
           {canRerun && <RerunButton run={run} afterStep={step.step} />}
@@ -66,6 +66,12 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           {content !== null && <Content content={content} />}
           {content === null && logState.error === null && <Loading what="the events of the step" />}
         </>
+      )}
+      {step.summary !== null && (
+        <section>
+          <h3>Summary of the oldest {step.summary.turns} turns</h3>
+          <LongText text={step.summary.text} />
+        </section>
       )}
       {step.arguments !== null && (
         <section className="stack-tight">

@@ -189,6 +189,12 @@ export class RunParts {
       case 'history_left_out':
         list.add({ kind: 'note', text: `The oldest ${raw.turns} turns of the chat are not in the prompt.` });
         return true;
+      case 'history_summarized':
+        list.add({
+          kind: 'note',
+          text: `A model summed up the oldest ${raw.turns} turns of the chat. The prompt has the summary in their place.`,
+        });
+        return true;
       default:
         return false;
     }

@@ -74,6 +74,7 @@ export const step = {
   files: [],
   arguments: null,
   shownArguments: null,
+  summary: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,

@@ -152,8 +152,11 @@ export type RunEventBody =
       readonly output: readonly OutputItem[];
       readonly usage: Usage;
     }
-  /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
-  | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
+  /**
+   * The chat is longer than the model's window: its oldest turns are not in the prompt. `summarized`: a summary of them is; nodes of
+   * the version before show it as turns that were left out.
+   */
+  | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number; readonly summarized?: true }
   | {
       readonly type: 'run_item';
       readonly name: RunItemName;

@@ -48,17 +48,19 @@ export type RerunSettings = RerunChanges &
   );
 
 /** True if a rerun can keep the original's steps up to this one: it is a finished step of the root loop. */
-export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean => loop === '' && kind !== 'begin';
+export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean =>
+  loop === '' && (kind === 'model' || kind === 'tool');
 
 /**
  * Selects the steps that a rerun keeps: the model steps of the root loop up to `afterStep`, the outcomes of calls up to it, and
- * everything in delegations whose outcome is kept. A call that has begun is kept with its outcome.
+ * everything in delegations whose outcome is kept. A call that has begun is kept with its outcome. The summary of the turns
+ * before the run is always kept: it is part of the prompt.
  */
 export function keptSteps<S extends Pick<Step, 'step' | 'loop' | 'kind' | 'callId'>>(
   steps: readonly S[],
   afterStep: number,
 ): readonly S[] {
-  const kept = new Set<S>(steps.filter((one) => isKeepable(one) && one.step <= afterStep));
+  const kept = new Set<S>(steps.filter((one) => one.kind === 'summary' || (isKeepable(one) && one.step <= afterStep)));
   for (const { kind, callId } of kept) {
     if (kind !== 'tool' || callId === null) continue;
     for (const one of steps) if (one.loop === callId || (one.kind === 'begin' && one.callId === callId)) kept.add(one);

@@ -1,5 +1,6 @@
 import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
+import type { RunId } from '../ids.ts';
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
@@ -37,14 +38,30 @@ export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 /** The format of a run for an eval: an earlier version would call its tools. */
 export const JOURNAL_FORMAT_WITH_EVALS = 8;
 
+/** The format of a run whose prompt begins with a summary: an earlier version would resume the run without it. */
+export const JOURNAL_FORMAT_WITH_SUMMARIES = 9;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_SUMMARIES;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
   readonly text: string;
   /** For the model: continues "Your answer cannot be used: …". */
   readonly problem: string;
+}
+
+/** What a model wrote about the oldest turns of a chat. */
+export interface StoredSummary {
+  readonly text: string;
+  /** How many turns it covers, from the beginning of the chat. */
+  readonly turns: number;
+  /** The last message that it covers. */
+  readonly end: number;
+  /** The position of the message of the run that made it. */
+  readonly madeAt: number;
+  /** The run that made the summary before it in the chat. Null if it is the first. */
+  readonly before: RunId | null;
 }
 
 /** A step's result. A later attempt uses it instead of repeating the step. */
@@ -78,17 +95,22 @@ export interface StepOutcome {
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
+  /** Only in steps that summed up. */
+  readonly summary?: StoredSummary;
 }
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
   /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
-  /** `begin`: a call that the caller approved begins. Its outcome is a step of its own. */
-  readonly kind: 'model' | 'tool' | 'begin';
+  /**
+   * `begin`: a call that the caller approved begins. Its outcome is a step of its own. `summary`: a model summed up the oldest
+   * turns of the chat, before the first step of a loop.
+   */
+  readonly kind: 'model' | 'tool' | 'begin' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for other steps. */
   readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;

@@ -5,7 +5,7 @@ import type { Usage } from '../model/usage.ts';
 export interface UnfinishedCall {
   /** No other step in the run has this number. */
   readonly step: number;
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
   readonly indexInLoop: number;

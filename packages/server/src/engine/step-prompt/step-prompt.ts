@@ -11,7 +11,8 @@ import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
-import type { Store } from '../../store/store.ts';
+import { chatLength } from '../../store/queries/chats.ts';
+import { first, type Store } from '../../store/store.ts';
 import { aboutMember, getMember } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import { NO_CHAIN, readChain } from '../chain.ts';
@@ -148,10 +149,17 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: definition.leavesOut !== true && extras.rerun?.eval?.alone !== true,
   };
   const attachments = new StoredAttachments(deps.blobs);
+  const chat = await first(reads.all(chatLength, { chatKey }));
   const plan = (textBytes: number) => {
-    const prompt = { ...deps.prompt, memory: NO_MEMORY, length: { num_messages: position, text_bytes: textBytes } };
+    const length = {
+      num_messages: position,
+      text_bytes: textBytes,
+      summary_run_id: chat?.summary_run_id ?? null,
+    };
+    const prompt = { ...deps.prompt, memory: NO_MEMORY, length };
     const promptDeps = { store: deps.store, prompt, retryMs: 0 };
     return readyPrompt(promptDeps, run, chain, shownTo, attachments, WITHOUT_RETRIES);
   };

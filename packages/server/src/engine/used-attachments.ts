@@ -1,0 +1,53 @@
+import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
+import { RunAttachments } from '../attachments/run-attachments.ts';
+import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
+import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { EngineDeps } from './deps.ts';
+import type { PreparedAgency } from './prepared-agency.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+interface AttachingRun {
+  readonly deps: EngineDeps;
+  readonly run: AdmittedRun;
+  readonly prepared: PreparedAgency | null;
+  readonly scratch: ScratchBlobs;
+  readonly stop: StopHandle;
+  readonly logger: Logger;
+}
+
+/** Makes attachments ready. Most runs have none, and then it makes nothing. */
+export class UsedAttachments {
+  readonly #execution: AttachingRun;
+  #used: RunAttachments | null = null;
+
+  constructor(execution: AttachingRun) {
+    this.#execution = execution;
+  }
+
+  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
+    return rows.length === 0 ? [] : await this.#use().ready(rows);
+  }
+
+  read(one: ReadyAttachment): Promise<Uint8Array> {
+    return this.#use().read(one);
+  }
+
+  #use(): RunAttachments {
+    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
+    const { attachments, store, metrics } = deps;
+    this.#used ??= new RunAttachments(
+      { attachments, store, metrics, logger },
+      {
+        ...run,
+        takesPdf: prepared?.takesPdf(run.agent) === true,
+        signal: stop.signal,
+        retry: (job) => retryWhileUnavailable(deps, stop, job),
+      },
+      scratch,
+    );
+    return this.#used;
+  }
+}
