@@ -1,5 +1,7 @@
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
+import type { GuardrailRecord } from '../domain/run/guardrail-record.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { StoredImages } from '../domain/run/tool-image.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import type { LoopPosition } from './model-step-input.ts';
@@ -10,6 +12,13 @@ import type { RunScope } from './run-scope.ts';
 export interface Outcome extends ToolOutcome {
   readonly handoff?: string;
   readonly asked?: { readonly agent: string; readonly message: string };
+  readonly guardrails?: GuardrailRecord;
+}
+
+/** The arguments of a call, if the model wrote others. */
+export interface ChangedArguments extends Pick<Step, 'arguments' | 'shownArguments'> {
+  /** The model reads about a person's change. */
+  readonly isByPerson: boolean;
 }
 
 export const toSpeaker = (agent: string, { loop, callerAgent }: LoopPosition): Speaker => ({
@@ -39,39 +48,41 @@ export function beginCall(
   } as const satisfies UnfinishedCall;
 }
 
-/** Gets the outcome of a call and makes it durable. `change` is given if a person changed the arguments. */
+/** Gets the outcome of a call and makes it durable. */
 export async function callStep(
   setting: CallsSetting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
-  change?: Pick<Step, 'arguments' | 'shownArguments'>,
+  change?: ChangedArguments,
 ): Promise<ToolOutputItem> {
   const { scope, loop: position, agent } = setting;
   const { progress, signal, gate, limits } = scope;
   return gate.step(async () => {
     signal.throwIfAborted();
     const begun = beginCall(setting, call);
-    const outcome = await unlessCut(scope, begun, makeOutcome);
-    const { handoff, asked, publication } = outcome;
+    const outcome = await unlessCut(scope, begun, async () => storeImages(scope, await makeOutcome()));
+    const { handoff, asked, publication, guardrails } = outcome;
     const speaker = toSpeaker(call.agent, position);
-    const toOutputItem = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
+    const toOutputItem = (about: ShownOutcome): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
-      text: changeNote(change) + cutOutput(about, limits.toolOutputCharacters),
+      text: withNames(changeNote(change) + cutOutput(about, limits.toolOutputCharacters), about.stored),
       timestamp: progress.timestamp(),
       ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
+      ...(about.stored !== undefined && about.stored.images.length > 0 && { images: about.stored.images }),
     });
     const getStep = (status: Step['status'], item: ToolOutputItem): Step => ({
       ...begun,
       status,
       output: [item],
-      ...change,
+      ...(change && { arguments: change.arguments, shownArguments: change.shownArguments }),
+      ...(guardrails === undefined ? {} : { guardrails }),
       ...(asked === undefined ? {} : { asked }),
       completedAt: Date.now(),
     });
-    let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
+    let shown: ShownOutcome = outcome;
     if (publication !== undefined) {
       const published = toOutputItem(outcome);
       const problem = await scope.publish(publication, getStep(outcome.status, published), published);
@@ -91,16 +102,16 @@ export async function callStep(
 }
 
 /** The model reads with which arguments the call was made: its own are in the prompt. */
-function changeNote(change: Pick<Step, 'arguments'> | undefined): string {
-  return change === undefined ? '' : `A person changed the arguments to ${JSON.stringify(change.arguments)}.\n`;
+function changeNote(change: ChangedArguments | undefined): string {
+  return change?.isByPerson !== true ? '' : `A person changed the arguments to ${JSON.stringify(change.arguments)}.\n`;
 }
 
 /** If the run stops before the outcome, the call is shown as cut. Changed files become visible with their step. */
 async function unlessCut(
   { signal, unfinished }: RunScope,
   call: UnfinishedCall,
-  makeOutcome: () => Promise<Outcome>,
-): Promise<Outcome> {
+  makeOutcome: () => Promise<StoredOutcome>,
+): Promise<StoredOutcome> {
   try {
     const outcome = await makeOutcome();
     if (outcome.publication === undefined) signal.throwIfAborted();
@@ -111,6 +122,24 @@ async function unlessCut(
   }
 }
 
+interface StoredOutcome extends Outcome {
+  readonly stored?: StoredImages;
+}
+
+/** The blobs of the images are durable before the step refers to them. */
+async function storeImages({ images: store }: RunScope, outcome: Outcome): Promise<StoredOutcome> {
+  const { images, recordedImages } = outcome;
+  if (images !== undefined && images.length > 0) return { ...outcome, stored: await store.store(images) };
+  if (recordedImages !== undefined) return { ...outcome, stored: await store.adopt(recordedImages) };
+  return outcome;
+}
+
+/** The images that cannot be shown are named after the text. */
+function withNames(text: string, stored: StoredImages | undefined): string {
+  if (stored === undefined || stored.names.length === 0) return text;
+  return [...(text === '' ? [] : [text]), ...stored.names].join('\n');
+}
+
 function cutOutput({ text, textLength = text.length }: OutcomeText, characters: number): string {
   if (textLength <= characters) return text;
   // Does not cut a character of two code units in half.
@@ -119,6 +148,7 @@ function cutOutput({ text, textLength = text.length }: OutcomeText, characters: 
 }
 
 type OutcomeText = Pick<ToolOutcome, 'text' | 'textLength'>;
+type ShownOutcome = OutcomeText & Pick<StoredOutcome, 'status' | 'stored'>;
 
 /** Makes durable that an approved call begins, so that no later attempt makes it again. */
 export async function recordBegin(setting: CallsSetting, call: ToolCallItem): Promise<void> {

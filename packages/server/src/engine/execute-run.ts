@@ -25,6 +25,7 @@ import { getJournal } from '../store/queries/takeover.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
+import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
@@ -42,6 +43,7 @@ import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
 import { UsedAttachments } from './used-attachments.ts';
+import { UsedImages } from './used-images.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -69,6 +71,7 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  readonly images: UsedImages;
   /** True if the prompt begins with a summary. */
   usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
@@ -93,6 +96,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.stepIds = new StepIds(log);
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
+    this.images = new UsedImages(this);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }
@@ -255,13 +259,21 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   team.chain = chain.runIds;
   const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
   // A later attempt finds the summary with the chat, and so does a rerun.
-  const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
+  const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const ready = await readyPrompt({ ...deps, summarize }, run, chain, shownTo, attachments, stop);
+  const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
+  const ready = await readyPrompt(
+    { ...deps, summarize },
+    checked,
+    chain,
+    shownTo,
+    { attachments, images: execution.images },
+    stop,
+  );
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
   execution.usesSummary = ready.usesSummary;
-  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -275,7 +287,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
   const continued = findContinuation(run, chain, laterMessages);
   const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
@@ -373,6 +385,10 @@ class ExecutionScope implements RunScope {
     return modelStep(this, input);
   }
 
+  get images(): UsedImages {
+    return this.#execution.images;
+  }
+
   get unfinished(): UnfinishedSteps {
     return this.#execution.unfinished;
   }
@@ -418,11 +434,12 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress, usesSummary }: Execution) {
+function stepTotals({ run, progress, images, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
+  const format = { hasGap, usesSummary, showsImages: images.isUsed };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, ...format, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

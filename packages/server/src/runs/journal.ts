@@ -5,6 +5,7 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_IMAGES,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
   type StepOutcome,
@@ -20,11 +21,11 @@ import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments, summary } = step;
+  const { arguments: changed, shownArguments, guardrails, summary } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments, summary },
+    ...{ arguments: changed, shownArguments, guardrails, summary },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -32,7 +33,7 @@ export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Pro
 /** The calls are stored beside the journal. */
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
-    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, error, questionId } = step;
+    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, error, questionId } = step;
     const record_json = JSON.stringify({
       usage,
       output: [],
@@ -40,6 +41,7 @@ export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly Unfinished
       promptBytes,
       tries,
       cost,
+      guardrails,
       error,
       questionId,
     });
@@ -104,6 +106,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompts have images of tools. */
+  readonly showsImages: boolean;
   /** True if the run's prompt begins with a summary. */
   readonly usesSummary: boolean;
   /** The calls before the step that gave no result. */
@@ -114,7 +118,8 @@ export interface StepDone {
   readonly startedAt: number;
 }
 
-function leastFormat({ step, hasGap, usesSummary }: StepDone): number {
+function leastFormat({ step, hasGap, usesSummary, showsImages }: StepDone): number {
+  if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;

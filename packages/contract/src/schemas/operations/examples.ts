@@ -72,8 +72,10 @@ export const step = {
   firstEventId: 2,
   lastEventId: 9,
   files: [],
+  attachments: [],
   arguments: null,
   shownArguments: null,
+  guardrails: [],
   summary: null,
   handoff: null,
   usage: null,
@@ -243,6 +245,7 @@ export const agencyDefinition = {
   agency: 'demo',
   version: '9f2c41d07be35a86',
   sharedInstructions: '',
+  guardrails: [],
   agents: [
     {
       name: 'Concierge',
@@ -256,6 +259,7 @@ export const agencyDefinition = {
         },
       ],
       output: null,
+      guardrails: [],
     },
   ],
 };
