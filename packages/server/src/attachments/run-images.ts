@@ -15,6 +15,8 @@ import { holdAndRefer, storeBlob } from './store-copy.ts';
 
 type ImageDeps = Pick<AttachmentDeps, 'attachments' | 'store'>;
 
+/** A JPEG has its size after its metadata, which rarely have more bytes. A hostile one is not searched for long. */
+const HEADER_BYTES = 1024 * 1024;
 /** Providers refuse larger ones, and the run would fail. */
 const MAX_SIDE_PIXELS = 8000;
 
@@ -50,7 +52,7 @@ export class RunImages {
     if (bytes === null) return { problem: 'it could not be read' };
     const mediaType = imageType(bytes);
     if (mediaType === null) return { problem: 'it is no PNG, JPEG, GIF or WebP image' };
-    const size = imageSize(bytes);
+    const size = imageSize(bytes.subarray(0, HEADER_BYTES));
     if (size !== null && Math.max(size.width, size.height) > MAX_SIDE_PIXELS) {
       return { problem: `${size.width} × ${size.height} pixels are too many; at most ${MAX_SIDE_PIXELS} per side` };
     }
