@@ -13,6 +13,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-22-/,
   /^contract-23-(first-token|latency)/,
   /^contract-27-/,
+  /^contract-30-(later|attachments|read|deleted|forks|reruns|failed)/,
   /^contract-31-/,
   /^contract-26-(questions|answer|waiting|search)/,
   /^agents-14-/,

@@ -96,7 +96,7 @@ test('the samples of the pages about agencies load, and the server reports its f
   assert.deepEqual(
     agencies.get('support')?.agents.map(({ name, tools }) => [name, ...tools]),
     [
-      ['Triage', 'list_files', 'read_file', 'search_files'],
+      ['Triage', 'list_files', 'read_file', 'search_files', 'show_file'],
       ['Billing', 'find_invoice', 'read_file'],
       ['Reviewer', 'read_file', 'search_files'],
     ],

@@ -85,6 +85,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/stream.md': { sh: 3, nginx: 1 },
   'docs/testing.md': { ts: 1 },
   'docs/text-only.md': { sh: 1, nginx: 1 },
+  'docs/tool-images.md': { ts: 1, json: 1, sh: 1 },
   'docs/tools.md': { ts: 4 },
   'docs/upgrade.md': { sql: 1 },
   'docs/upload-address.md': { sh: 1 },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type ApiClient, imageAttachment, makePng, withoutComments } from '@runwire/test-kit';
+import { makeOnePixelPng } from '@runwire/test-kit/sample-images.ts';
 import { askStore } from './ask-store.ts';
 import { CliServer, keysIn } from './cli-process.ts';
 import { ConsolePage } from './console-page.ts';
@@ -73,6 +74,13 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   await say('talk', ODD, { usageRequestId: 'once' });
   await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
   await say('talk', 'Look', { attachments: [imageAttachment(makePng(3000, 1)), imageAttachment(makePng(2000, 2))] });
+  const shown = { name: 'shown.png', path: '/app/mnt/u/shown.png' };
+  await upload(api, makeOnePixelPng(4000, 3), {
+    apiIntegrationId: 'house',
+    ...at(shown.path),
+    contentType: 'image/png',
+  });
+  await say('talk', `/tool show_file ${JSON.stringify({ path: shown.path })}`, { sandboxFiles: [shown] });
   await say('fails', '/fail');
   const place = { name: 'place', description: 'Where the user is.', inputSchema: { type: 'object' } };
   await say('asks', '/tool place {}', { clientTools: [place] });
@@ -144,7 +152,15 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       await keep(`${PATH}/chats/${encodeURIComponent(chatId)}`);
       // The metadata and the schema that a request brought.
       await keep(`${PATH}/openai/v1/responses/${runId.replace('run_', 'resp_')}`);
-      await keep(`${PATH}/runs/${runId}/steps`);
+      const steps = await keep(`${PATH}/runs/${runId}/steps`);
+      for (const { attachments } of steps.items) {
+        for (const { attachmentId } of attachments) {
+          const path = `${PATH}/runs/${runId}/attachments/${attachmentId}`;
+          const answer = await fetch(`${api.url}${path}`, { headers: api.authorization });
+          assert.equal(answer.status, 200, path);
+          seen.set(path, hash('sha256', Buffer.from(await answer.arrayBuffer())));
+        }
+      }
       const stream = await api.events(runId, null, 'house');
       await stream.whole();
       seen.set(`events of ${runId}`, withoutComments(stream.text));

@@ -148,7 +148,14 @@ export interface ModelObject {
 /** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
 export type ModelChoice = string | ModelObject;
 
-export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'write_file' | 'run_command' | 'web_search';
+export type BuiltInTool =
+  | 'list_files'
+  | 'read_file'
+  | 'search_files'
+  | 'show_file'
+  | 'write_file'
+  | 'run_command'
+  | 'web_search';
 
 export interface AgentDefinition {
   /** 1 to 64 characters, unique in the agency regardless of case. */
@@ -166,7 +173,7 @@ export interface AgentDefinition {
   /** Tools made by `defineTool` and names of built-in tools, or tools by their names, as the AI SDK has them. */
   readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
-   * True if the agent gets all file tools: `list_files`, `read_file` and `search_files`, which read the files of the run's
+   * True if the agent gets all file tools: `list_files`, `read_file`, `search_files` and `show_file`, which read the files of the run's
    * integration. False if it gets only the file tools in `tools`. If absent, it gets these, or all if `tools` has none.
    * `below` is like true, and restricts the agent to a folder, such as `members/{{member.consumerId}}`.
    */

@@ -182,6 +182,11 @@ export const errors = {
       'No run has this id, so nothing is reserved; check the id, or send the request again with the same `usageRequestId`.',
     retryable: false,
   },
+  attachment_not_found: {
+    status: 404,
+    sentence: 'The run has no such attachment; take `attachmentId` from an item of its stream or from its steps.',
+    retryable: false,
+  },
   step_not_found: {
     status: 404,
     sentence: 'The run has no step of a model with this number; list its steps.',

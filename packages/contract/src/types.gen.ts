@@ -1520,6 +1520,10 @@ export interface Step {
    */
   files: ChangedFile[];
   /**
+   * The images that the call returned.
+   */
+  attachments: ToolAttachment[];
+  /**
    * The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.
    */
   arguments: {
@@ -5340,6 +5344,10 @@ export interface StreamMessages {
          */
         failed?: boolean;
         /**
+         * The images that the tool returned. Absent if there are none.
+         */
+        attachments?: ToolAttachment[];
+        /**
          * The agent that speaks.
          */
         agent: string;
@@ -5554,6 +5562,10 @@ export interface StreamRunItem {
        */
       failed?: boolean;
       /**
+       * The images that the tool returned, for `tool_output`. Absent if there are none.
+       */
+      attachments?: ToolAttachment[];
+      /**
        * The agent that handed over, for `handoff_occured`.
        */
       source_agent?: string;
@@ -5563,6 +5575,24 @@ export interface StreamRunItem {
       target_agent?: string;
     };
   };
+}
+
+/**
+ * An image that a tool returned.
+ */
+export interface ToolAttachment {
+  /**
+   * Identifier of the attachment within its run.
+   */
+  attachmentId: string;
+  /**
+   * Media type, detected from the bytes.
+   */
+  mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /**
+   * Size in bytes.
+   */
+  size: number;
 }
 
 /**

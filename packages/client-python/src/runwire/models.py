@@ -1785,6 +1785,8 @@ class Step(TypedDict):
     """Id of the `send_message` call that began the delegation. Null outside of one."""
     files: list[ChangedFile]
     """The files that the call changed, together with the step."""
+    attachments: list[ToolAttachment]
+    """The images that the call returned."""
     arguments: dict[str, Any] | None
     """The arguments with which the call was made, if a person changed them. Null for all other calls and for a
     model.
@@ -1886,6 +1888,17 @@ class StepSummary(TypedDict):
     """How many of the oldest turns it replaces in prompts."""
     text: str
     """What the model wrote."""
+
+
+class ToolAttachment(TypedDict):
+    """An image that a tool returned."""
+
+    attachmentId: str
+    """Identifier of the attachment within its run."""
+    mediaType: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    """Media type, detected from the bytes."""
+    size: int
+    """Size in bytes."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

@@ -47,6 +47,7 @@ export {
   UpdateScheduleRequest,
 } from './schedule.ts';
 export { Health, Readiness } from './service.ts';
+export { ToolAttachment } from './tool-image.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
 export {
   Adjustment,

@@ -14,6 +14,7 @@ import {
   toList,
 } from './kit.ts';
 import { answeredBy, pending } from './question.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 import { cost, firstTokenMs, Usage } from './usage.ts';
 
@@ -143,6 +144,7 @@ export const Step = named(
       callId: nullable(text('Id of the tool call. Null for a model.')),
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
       files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
+      attachments: Type.Array(ref(ToolAttachment), { description: 'The images that the call returned.' }),
       arguments: nullable(
         freeObject({
           description:

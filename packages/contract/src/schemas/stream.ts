@@ -6,6 +6,7 @@ import { StreamQuestion } from './question.ts';
 import { responseEvents } from './response-events.ts';
 import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
 import { output } from './run.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
@@ -157,6 +158,11 @@ const runItem = Type.Object(
     }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
     failed: Type.Optional(flag('True if the call failed, for `tool_output`. Absent otherwise.')),
+    attachments: Type.Optional(
+      Type.Array(ref(ToolAttachment), {
+        description: 'The images that the tool returned, for `tool_output`. Absent if there are none.',
+      }),
+    ),
     source_agent: Type.Optional(text('The agent that handed over, for `handoff_occured`.')),
     target_agent: Type.Optional(text('The agent that continues, for `handoff_occured`.')),
   },

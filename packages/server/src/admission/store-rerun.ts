@@ -3,11 +3,13 @@ import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
+import { hasImages } from '../domain/run/step.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
 import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
 import { setSummary } from '../store/queries/summaries.ts';
+import { copyToolImages } from '../store/queries/tool-images.ts';
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
@@ -32,6 +34,7 @@ export async function storeOriginal(
     });
     if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
     if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
+    if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
   }
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];

@@ -59,8 +59,11 @@ function recordedOutcome({ scope, agent, asks }: CallsSetting, call: ToolCallIte
   if (scope.recorded === null) return null;
   const found = scope.recorded.find(call);
   // The text was cut when it was recorded.
-  if (typeof found === 'object' && found !== null)
-    return { status: found.failed ? 'failed' : 'completed', text: found.text, textLength: 0 };
+  if (typeof found === 'object' && found !== null) {
+    const { text, failed, images } = found;
+    const recordedImages = images === undefined ? {} : { recordedImages: images };
+    return { status: failed ? 'failed' : 'completed', text, textLength: 0, ...recordedImages };
+  }
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
   const asksNow = asks[call.callId] !== undefined && settlement === undefined;

@@ -1,5 +1,6 @@
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { StoredImages } from '../domain/run/tool-image.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import type { LoopPosition } from './model-step-input.ts';
@@ -51,17 +52,18 @@ export async function callStep(
   return gate.step(async () => {
     signal.throwIfAborted();
     const begun = beginCall(setting, call);
-    const outcome = await unlessCut(scope, begun, makeOutcome);
+    const outcome = await unlessCut(scope, begun, async () => storeImages(scope, await makeOutcome()));
     const { handoff, asked, publication } = outcome;
     const speaker = toSpeaker(call.agent, position);
-    const toOutputItem = (about: OutcomeText & Pick<Outcome, 'status'>): ToolOutputItem => ({
+    const toOutputItem = (about: ShownOutcome): ToolOutputItem => ({
       kind: 'tool_output',
       ...speaker,
       callId: call.callId,
-      text: changeNote(change) + cutOutput(about, limits.toolOutputCharacters),
+      text: withNames(changeNote(change) + cutOutput(about, limits.toolOutputCharacters), about.stored),
       timestamp: progress.timestamp(),
       ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
+      ...(about.stored !== undefined && about.stored.images.length > 0 && { images: about.stored.images }),
     });
     const getStep = (status: Step['status'], item: ToolOutputItem): Step => ({
       ...begun,
@@ -71,7 +73,7 @@ export async function callStep(
       ...(asked === undefined ? {} : { asked }),
       completedAt: Date.now(),
     });
-    let shown: OutcomeText & Pick<Outcome, 'status'> = outcome;
+    let shown: ShownOutcome = outcome;
     if (publication !== undefined) {
       const published = toOutputItem(outcome);
       const problem = await scope.publish(publication, getStep(outcome.status, published), published);
@@ -99,8 +101,8 @@ function changeNote(change: Pick<Step, 'arguments'> | undefined): string {
 async function unlessCut(
   { signal, unfinished }: RunScope,
   call: UnfinishedCall,
-  makeOutcome: () => Promise<Outcome>,
-): Promise<Outcome> {
+  makeOutcome: () => Promise<StoredOutcome>,
+): Promise<StoredOutcome> {
   try {
     const outcome = await makeOutcome();
     if (outcome.publication === undefined) signal.throwIfAborted();
@@ -111,6 +113,24 @@ async function unlessCut(
   }
 }
 
+interface StoredOutcome extends Outcome {
+  readonly stored?: StoredImages;
+}
+
+/** The blobs of the images are durable before the step refers to them. */
+async function storeImages({ images: store }: RunScope, outcome: Outcome): Promise<StoredOutcome> {
+  const { images, recordedImages } = outcome;
+  if (images !== undefined && images.length > 0) return { ...outcome, stored: await store.store(images) };
+  if (recordedImages !== undefined) return { ...outcome, stored: await store.adopt(recordedImages) };
+  return outcome;
+}
+
+/** The images that cannot be shown are named after the text. */
+function withNames(text: string, stored: StoredImages | undefined): string {
+  if (stored === undefined || stored.names.length === 0) return text;
+  return [...(text === '' ? [] : [text]), ...stored.names].join('\n');
+}
+
 function cutOutput({ text, textLength = text.length }: OutcomeText, characters: number): string {
   if (textLength <= characters) return text;
   // Does not cut a character of two code units in half.
@@ -119,6 +139,7 @@ function cutOutput({ text, textLength = text.length }: OutcomeText, characters: 
 }
 
 type OutcomeText = Pick<ToolOutcome, 'text' | 'textLength'>;
+type ShownOutcome = OutcomeText & Pick<StoredOutcome, 'status' | 'stored'>;
 
 /** Makes durable that an approved call begins, so that no later attempt makes it again. */
 export async function recordBegin(setting: CallsSetting, call: ToolCallItem): Promise<void> {

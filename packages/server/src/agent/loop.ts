@@ -8,6 +8,7 @@ import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { joinInstructions, type LoopStart, toText } from './loop-setting.ts';
 import type { LoopPosition, ModelStepInput } from './model-step-input.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
+import { outputItem } from './output-images.ts';
 import type { StepReplay } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
@@ -88,7 +89,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     const meanings = flowCalls(agent, calls);
     const outputs = await allDone(calls.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
     if (!outputs.every((output) => output !== WAITS)) return null;
-    for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });
+    for (const output of outputs) prompt.push(outputItem(output, scope.images));
     if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
     if (next === undefined || !scope.team.has(next)) continue;

@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { promptBytes } from '@runwire/models';
 import { cutBytes, evenLimit } from '../domain/model/shorten.ts';
 import { BYTES_A_TOKEN, estimateTokens } from '../domain/model/usage.ts';
@@ -59,7 +60,9 @@ export class RunWindow {
   #leaveOutOldest(prompt: readonly PromptItem[]): void {
     const index = this.#outputs[this.#leftOut] ?? 0;
     this.#leftOut += 1;
-    if (this.#sizeAt(prompt, index) > Buffer.byteLength(LEFT_OUT)) this.#show(prompt, index, LEFT_OUT);
+    const { kind, callId } = this.#at(prompt, index);
+    const leftOut = { kind, callId, output: LEFT_OUT };
+    if (this.#sizeAt(prompt, index) > getSize(leftOut)) this.#show(prompt, index, leftOut);
   }
 
   /** `mostBytes`: what all items together may have. */
@@ -71,7 +74,7 @@ export class RunWindow {
       const limit = evenLimit(sizes, room);
       if (limit >= LEAST_BYTES || unseen.length === 0) {
         for (const [position, index] of unseen.entries()) {
-          if ((sizes[position] ?? 0) > limit) this.#show(prompt, index, shorten(this.#at(prompt, index).output, limit));
+          if ((sizes[position] ?? 0) > limit) this.#show(prompt, index, shortenItem(this.#at(prompt, index), limit));
         }
         return;
       }
@@ -79,20 +82,33 @@ export class RunWindow {
     }
   }
 
-  #show(prompt: readonly PromptItem[], index: number, output: string): void {
-    const shown = this.#at(prompt, index);
-    this.#bytes += Buffer.byteLength(output) - Buffer.byteLength(shown.output);
-    this.#changed.set(index, { ...shown, output });
+  #show(prompt: readonly PromptItem[], index: number, item: Output): void {
+    this.#bytes += getSize(item) - this.#sizeAt(prompt, index);
+    this.#changed.set(index, item);
   }
 
-  #sizeAt = (prompt: readonly PromptItem[], index: number): number => Buffer.byteLength(this.#at(prompt, index).output);
+  #sizeAt = (prompt: readonly PromptItem[], index: number): number => getSize(this.#at(prompt, index));
 
   #at(prompt: readonly PromptItem[], index: number): Output {
     return this.#changed.get(index) ?? (prompt[index] as Output);
   }
 }
 
+const getSize = (item: Output): number => promptBytes('', [item]);
+
+/** If its images leave no room for the text, the text names them. */
+function shortenItem({ images, ...item }: Output, mostBytes: number): Output {
+  const { output } = item;
+  if (images === undefined) return { ...item, output: shorten(output, mostBytes) };
+  const textBytes = mostBytes - getSize({ ...item, output: '', images });
+  if (textBytes >= Math.min(LEAST_BYTES, Buffer.byteLength(output))) {
+    return { ...item, output: shorten(output, textBytes), images };
+  }
+  return { ...item, output: shorten(bracketedOutput(output, images), mostBytes) };
+}
+
 function shorten(output: string, mostBytes: number): string {
+  if (Buffer.byteLength(output) <= mostBytes) return output;
   const note = (characters: number) =>
     `\n[The output has ${output.length} characters. These are the first ${characters}, because the conversation became too long for the model.]`;
   const begin = cutBytes(output, mostBytes - Buffer.byteLength(note(output.length)));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_IMAGES } from '@runwire/test-kit/no-images.ts';
 import type { RunEventBody } from '../domain/run/events.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
@@ -76,6 +77,7 @@ class Rig {
       room: { isFull: false, onceRoom: () => {} },
       signal,
       mayCall: () => null,
+      images: NO_IMAGES,
       unfinished: { cut: () => {}, wait: () => {} },
       modelStep: (input) => modelStep(scope, input),
       emit: (event) => void this.events.push(event),

@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { attachmentName } from '../domain/attachment/attachment.ts';
 import { cutBytes, evenLimit } from '../domain/model/shorten.ts';
 import type { HistoryItem } from './heal-history.ts';
@@ -77,7 +78,7 @@ function toLine(item: HistoryItem): string {
     case 'tool_call':
       return `Call of ${item.name}: ${item.arguments}`;
     case 'tool_output':
-      return `Output: ${item.output}`;
+      return `Output: ${bracketedOutput(item.output, item.images)}`;
   }
 }
 

@@ -263,7 +263,8 @@ function joinChain(runs: readonly StoredRun[], attachments: Attachments): Stored
     answer += run.answer;
   }
   const hidesEmpty = begun.position > 1 || isImported(begun.runId);
-  return { ...withAttachments(begun, attachments), steps, answer, later, hidesEmpty };
+  const failed = runs.some((run) => run.failed);
+  return { ...withAttachments(begun, attachments), steps, answer, later, hidesEmpty, failed };
 }
 
 type Attachments = ReadonlyMap<string, readonly StoredAttachment[]>;

@@ -42,6 +42,7 @@ import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
 import { UsedAttachments } from './used-attachments.ts';
+import { UsedImages } from './used-images.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -69,6 +70,7 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  readonly images: UsedImages;
   /** True if the prompt begins with a summary. */
   usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
@@ -93,6 +95,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.stepIds = new StepIds(log);
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
+    this.images = new UsedImages(this);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }
@@ -258,7 +261,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const ready = await readyPrompt({ ...deps, summarize }, run, chain, shownTo, attachments, stop);
+  const ready = await readyPrompt(
+    { ...deps, summarize },
+    run,
+    chain,
+    shownTo,
+    { attachments, images: execution.images },
+    stop,
+  );
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
   execution.usesSummary = ready.usesSummary;
   const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
@@ -373,6 +383,10 @@ class ExecutionScope implements RunScope {
     return modelStep(this, input);
   }
 
+  get images(): UsedImages {
+    return this.#execution.images;
+  }
+
   get unfinished(): UnfinishedSteps {
     return this.#execution.unfinished;
   }
@@ -418,11 +432,12 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress, usesSummary }: Execution) {
+function stepTotals({ run, progress, images, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, hasGap, usesSummary, firstTokenMs };
+  const format = { hasGap, usesSummary, showsImages: images.isUsed };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, ...format, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

@@ -1,3 +1,4 @@
+import type { OutputImages } from '../agent/output-images.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import type { RunAttachments } from '../attachments/run-attachments.ts';
@@ -23,6 +24,8 @@ export interface ReadyPrompt {
 const NO_MESSAGES: ReadyPrompt['laterMessages'] = new Map();
 
 const hasAttachments = (item: HistoryItem) => item.kind === 'user' && item.attachments !== undefined;
+const hasFiles = (item: HistoryItem) =>
+  hasAttachments(item) || (item.kind === 'tool_output' && item.images !== undefined);
 
 const NONE_UNREAD: readonly StoredAttachment[] = [];
 
@@ -42,6 +45,12 @@ export interface PromptDeps extends Pick<EngineDeps, 'prompt' | 'retryMs'> {
   readonly summarize?: ((overflow: Overflow) => Promise<boolean>) | undefined;
 }
 
+/** What the files of a prompt become. */
+export interface PromptFiles {
+  readonly attachments: Pick<RunAttachments, 'ready' | 'read'>;
+  readonly images: Pick<OutputImages, 'show'>;
+}
+
 /**
  * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
  * many earlier turns fit into the model's window; then those of the turns that fit. If not all fit, the oldest may be summed up
@@ -52,7 +61,7 @@ export async function readyPrompt(
   run: PromptRun,
   chain: Chain,
   agent: PromptAgent,
-  attachments: Pick<RunAttachments, 'ready' | 'read'>,
+  { attachments, images }: PromptFiles,
   stop: Pick<StopHandle, 'reason' | 'signal'>,
 ): Promise<ReadyPrompt> {
   const own = run.attachments.length === 0 ? [] : await attachments.ready(run.attachments);
@@ -72,7 +81,7 @@ export async function readyPrompt(
   }
   const { items, earlierItems, later, turnsLeftOut, usesSummary } = plannedPrompt;
   const shown = { earlierItems, turnsLeftOut, usesSummary };
-  if (later.length === 0 && !items.some(hasAttachments)) {
+  if (later.length === 0 && !items.some(hasFiles)) {
     return { prompt: items as readonly PromptItem[], laterMessages: NO_MESSAGES, ...shown };
   }
   const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
@@ -87,6 +96,7 @@ export async function readyPrompt(
     ready.set(earlier[index] as StoredAttachment, one);
   }
   const readyItem = (item: HistoryItem): PromptItem => {
+    if (item.kind === 'tool_output' && item.images !== undefined) return { ...item, images: images.show(item.images) };
     if (item.kind !== 'user' || item.attachments === undefined) return item as PromptItem;
     const sent = item.attachments.flatMap((one) => ready.get(one) ?? []);
     return { ...item, attachments: sent.map((one) => promptAttachment(one, () => attachments.read(one))) };

@@ -1,3 +1,4 @@
+import type { AttachmentRun } from '../attachments/attachment-tools.ts';
 import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
@@ -9,7 +10,8 @@ import type { PreparedAgency } from './prepared-agency.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
 
-interface AttachingRun {
+/** What attachments and images need of one attempt of a run. */
+export interface BlobUser {
   readonly deps: EngineDeps;
   readonly run: AdmittedRun;
   readonly prepared: PreparedAgency | null;
@@ -18,13 +20,20 @@ interface AttachingRun {
   readonly logger: Logger;
 }
 
+export const toAttachmentRun = ({ deps, run, prepared, stop }: BlobUser): AttachmentRun => ({
+  ...run,
+  takesPdf: prepared?.takesPdf(run.agent) === true,
+  signal: stop.signal,
+  retry: (job) => retryWhileUnavailable(deps, stop, job),
+});
+
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */
 export class UsedAttachments {
-  readonly #execution: AttachingRun;
+  readonly #user: BlobUser;
   #used: RunAttachments | null = null;
 
-  constructor(execution: AttachingRun) {
-    this.#execution = execution;
+  constructor(user: BlobUser) {
+    this.#user = user;
   }
 
   async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
@@ -36,18 +45,10 @@ export class UsedAttachments {
   }
 
   #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
+    const { deps, scratch, logger } = this.#user;
     const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
+    const all = { attachments, store, metrics, logger };
+    this.#used ??= new RunAttachments(all, toAttachmentRun(this.#user), scratch);
     return this.#used;
   }
 }

@@ -5,6 +5,7 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_IMAGES,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
   type StepOutcome,
@@ -104,6 +105,8 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompts have images of tools. */
+  readonly showsImages: boolean;
   /** True if the run's prompt begins with a summary. */
   readonly usesSummary: boolean;
   /** The calls before the step that gave no result. */
@@ -114,7 +117,8 @@ export interface StepDone {
   readonly startedAt: number;
 }
 
-function leastFormat({ step, hasGap, usesSummary }: StepDone): number {
+function leastFormat({ step, hasGap, usesSummary, showsImages }: StepDone): number {
+  if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;

@@ -5,6 +5,7 @@ import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { WrongTry } from '../domain/run/step.ts';
+import { toolImageJson } from '../domain/run/tool-image.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { RunRow } from '../store/queries/runs.ts';
@@ -97,6 +98,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
+    attachments: first?.kind === 'tool_output' ? (first.images ?? []).map(toolImageJson) : [],
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.

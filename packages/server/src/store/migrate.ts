@@ -46,6 +46,7 @@ import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
 import * as reruns from './migrations/0049-reruns.ts';
 import * as rememberedTools from './migrations/0050-remembered-tools.ts';
 import * as joinedMeasures from './migrations/0052-joined-measures.ts';
+import * as toolImages from './migrations/0053-tool-images.ts';
 import * as summaries from './migrations/0054-summaries.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
@@ -97,6 +98,7 @@ const MIGRATIONS = {
   '0049-reruns': reruns,
   '0050-remembered-tools': rememberedTools,
   '0052-joined-measures': joinedMeasures,
+  '0053-tool-images': toolImages,
   '0054-summaries': summaries,
 };
 

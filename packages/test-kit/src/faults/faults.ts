@@ -17,6 +17,7 @@ import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
 import { FORK_FAULTS } from './fork-faults.ts';
+import { IMAGE_FAULTS } from './image-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
@@ -383,6 +384,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...RERUN_FAULTS,
+  ...IMAGE_FAULTS,
   ...ROLE_FAULTS,
   ...TOKEN_FAULTS,
   ...WEBHOOK_FAULTS,

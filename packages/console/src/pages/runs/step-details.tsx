@@ -10,6 +10,7 @@ import { LongText } from '../../ui/long-text.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ToolImages } from '../transcript/tool-images.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
 import { RerunButton } from './rerun-button.tsx';
@@ -79,6 +80,12 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           <JsonView text={formatJson(step.arguments)} label="corrected arguments" isRepeated />
           <p className="muted">The model wrote:</p>
           <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
+        </section>
+      )}
+      {step.attachments.length > 0 && (
+        <section>
+          <h3>Images</h3>
+          <ToolImages integration={integration} runId={run.runId} attachments={step.attachments} />
         </section>
       )}
       {step.files.length > 0 && (

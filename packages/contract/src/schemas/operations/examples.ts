@@ -72,6 +72,7 @@ export const step = {
   firstEventId: 2,
   lastEventId: 9,
   files: [],
+  attachments: [],
   arguments: null,
   shownArguments: null,
   summary: null,

@@ -205,9 +205,10 @@ export class AgencyCodeTable {
     return this.#cut(outcome);
   }
 
-  #cut({ status, text }: ToolOutcome): CallAnswer {
-    if (text.length <= this.#resultCharacters) return { status, text };
-    return { status, text: text.slice(0, this.#resultCharacters), textLength: text.length };
+  #cut({ status, text, images }: ToolOutcome): CallAnswer {
+    const shown = images === undefined ? { status } : { status, images };
+    if (text.length <= this.#resultCharacters) return { ...shown, text };
+    return { ...shown, text: text.slice(0, this.#resultCharacters), textLength: text.length };
   }
 
   async #isApprovalNeeded({ tool: ref, input, call }: Ask<'approval'>): Promise<boolean> {

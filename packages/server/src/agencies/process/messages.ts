@@ -165,4 +165,4 @@ export type LoadAnswer =
       readonly exports: readonly DescribedExports[];
     };
 
-export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength'>;
+export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength' | 'images'>;

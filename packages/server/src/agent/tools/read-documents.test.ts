@@ -134,7 +134,7 @@ test('refuses pages together with lines, and pages of a file without pages', asy
 test('describes an image by type, size and pixels, and names the way to see it', async () => {
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
-  const see = 'which this tool cannot show: to see it, ask the user to attach it to a message.';
+  const see = 'which this tool cannot show; if you have the tool show_file, call it to see the image.';
   for (const [type, base64] of Object.entries(SAMPLE_IMAGES)) {
     const bytes = Buffer.from(base64, 'base64');
     // The sample JPEG has no frame.

@@ -2,6 +2,7 @@ import type { ChangedFile } from '../file/changed-file.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Question } from '../question/question.ts';
 import type { RunEndStatus, RunError } from './run-state.ts';
+import type { ToolImage } from './tool-image.ts';
 
 /*
  * A run's events, as the engine emits them, the log stores them and encoders expand them. One event represents
@@ -63,6 +64,8 @@ export interface ToolOutputItem {
   readonly failed?: true;
   /** The agent to which the call handed the loop over. */
   readonly handoff?: string;
+  /** Absent if the call returned none. */
+  readonly images?: readonly ToolImage[];
 }
 
 /** A call that waits for an answer of the caller. */

@@ -41,8 +41,11 @@ export const JOURNAL_FORMAT_WITH_EVALS = 8;
 /** The format of a run whose prompt begins with a summary: an earlier version would resume the run without it. */
 export const JOURNAL_FORMAT_WITH_SUMMARIES = 9;
 
+/** The format of a run whose prompts show images of tools: an earlier version would resume the run without them. */
+export const JOURNAL_FORMAT_WITH_IMAGES = 10;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_SUMMARIES;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_IMAGES;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -98,6 +101,10 @@ export interface StepOutcome {
   /** Only in steps that summed up. */
   readonly summary?: StoredSummary;
 }
+
+/** True if the step is a call that returned images. */
+export const hasImages = ({ output }: Pick<StepOutcome, 'output'>): boolean =>
+  output.some((item) => item.kind === 'tool_output' && item.images !== undefined);
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {

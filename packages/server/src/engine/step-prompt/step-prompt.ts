@@ -25,7 +25,7 @@ import { type AgencyDefinition, describeAgency, unknownDefinition } from './defi
 import { isWalkEnd, PromptScope } from './prompt-scope.ts';
 import { PromptTeam } from './prompt-team.ts';
 import { findSought, type ReadRun, readLength, readRun, readStoredDefinition, type SoughtRow } from './read-step.ts';
-import { StoredAttachments } from './stored-attachments.ts';
+import { STORED_IMAGES, StoredAttachments } from './stored-attachments.ts';
 
 export interface StepPromptDeps {
   readonly store: Pick<Store, 'reads'>;
@@ -161,7 +161,7 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
     };
     const prompt = { ...deps.prompt, memory: NO_MEMORY, length };
     const promptDeps = { store: deps.store, prompt, retryMs: 0 };
-    return readyPrompt(promptDeps, run, chain, shownTo, attachments, WITHOUT_RETRIES);
+    return readyPrompt(promptDeps, run, chain, shownTo, { attachments, images: STORED_IMAGES }, WITHOUT_RETRIES);
   };
   let ready = await plan(0);
   // Only then all texts are added up: they decide which turns are left out.
@@ -233,8 +233,11 @@ function toMessage(item: PromptItem): unknown {
       };
     case 'tool_call':
       return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
-    case 'tool_output':
-      return { type: 'function_call_output', call_id: item.callId, output: item.output };
+    case 'tool_output': {
+      const attachments = item.images?.map(({ kind, mediaType, sizeBytes: size }) => ({ kind, mediaType, size }));
+      const shown = { type: 'function_call_output', call_id: item.callId, output: item.output };
+      return { ...shown, ...(attachments !== undefined && { attachments }) };
+    }
   }
 }
 
