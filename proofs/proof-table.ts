@@ -151,6 +151,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ cases: 38 }),
   },
+  guardrails: {
+    minutes: 6,
+    faults: {
+      'send-before-check':
+        /^delegated toolResult block: places that have the text: expected \[\], found \["sent","events"/m,
+    },
+    figures: () => ({ cases: 104, kills: 12, taken_over: 128 }),
+  },
   agencies: {
     minutes: 2,
     faults: { 'wrong-line': /^a field that is almost right: faults: expected .*"line":2,.*, found .*"line":1,/m },

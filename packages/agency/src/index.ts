@@ -157,6 +157,59 @@ export type BuiltInTool =
   | 'run_command'
   | 'web_search';
 
+/** What a guardrail checks. */
+export type GuardrailPosition = 'input' | 'output' | 'toolCall' | 'toolResult';
+
+/** What every check knows. */
+export interface GuardrailContext {
+  /** The agent that gets the message, writes the answer or makes the call. */
+  readonly agent: string;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
+  readonly userContext: unknown;
+}
+
+/** A file of the user's message. */
+export interface GuardrailAttachment {
+  readonly name: string | null;
+  readonly mediaType: string;
+  readonly size: number;
+  /** What the model is shown of a document or a text file. Null for images and for PDFs that the model reads itself. */
+  readonly text: string | null;
+}
+
+/** What is checked, by the guardrail's position. */
+export interface GuardrailSubjects {
+  /** The user's message. A replacement is its text; the attachments stay. */
+  readonly input: { readonly text: string; readonly attachments: readonly GuardrailAttachment[] };
+  /** A text of the agent that answers the user. */
+  readonly output: { readonly text: string };
+  /** A call before it is made, also to another agent. A replacement is an object with all arguments. */
+  readonly toolCall: { readonly tool: string; readonly arguments: unknown };
+  /** A call's output, before the model sees it. A replacement is a text. */
+  readonly toolResult: { readonly tool: string; readonly arguments: unknown; readonly output: string };
+}
+
+/** `pass`: nothing changes. `block`: with the reason. `replace`: with another value. `ask`: a person must approve the call. */
+export type GuardrailVerdict<Position extends GuardrailPosition = GuardrailPosition> =
+  | { readonly pass: true }
+  | { readonly block: string }
+  | { readonly replace: Position extends 'toolCall' ? Readonly<Record<string, unknown>> : string }
+  | (Position extends 'toolCall' ? { readonly ask: true } : never);
+
+export interface GuardrailDefinition<Position extends GuardrailPosition = GuardrailPosition> {
+  /** 1 to 64 letters, digits, `_` and `-`, unique in the agency. */
+  readonly name: string;
+  readonly on: Position;
+  /** Has 30 seconds. If it throws or takes longer, the run fails with `agency_error`; in a delegation, the call fails. */
+  readonly check: (
+    about: GuardrailContext & GuardrailSubjects[Position],
+  ) => GuardrailVerdict<Position> | PromiseLike<GuardrailVerdict<Position>>;
+}
+
+/** A guardrail of any position. */
+export type Guardrail = { readonly [Position in GuardrailPosition]: GuardrailDefinition<Position> }[GuardrailPosition];
+
 export interface AgentDefinition {
   /** 1 to 64 characters, unique in the agency regardless of case. */
   readonly name: string;
@@ -197,6 +250,8 @@ export interface AgentDefinition {
   readonly output?: InputSchema | TextFile;
   /** Messages that a user may begin with, at most 10. */
   readonly starters?: readonly string[];
+  /** Made by `defineGuardrail`. They are asked after the agency's, in their order. */
+  readonly guardrails?: readonly Guardrail[];
 }
 
 export interface FlowDefinition {
@@ -284,10 +339,18 @@ export interface AgencyDefinition {
   readonly summaryModel?: ModelChoice;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
+  /** Made by `defineGuardrail`. They are asked for all agents, in their order, before the agent's. */
+  readonly guardrails?: readonly Guardrail[];
 }
 
 export function defineTool<Schema extends InputSchema>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
   return tool;
+}
+
+export function defineGuardrail<Position extends GuardrailPosition>(
+  guardrail: GuardrailDefinition<Position>,
+): GuardrailDefinition<Position> {
+  return guardrail;
 }
 
 export function defineAgent(agent: AgentDefinition): AgentDefinition {

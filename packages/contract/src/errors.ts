@@ -435,6 +435,12 @@ export const errors = {
     retryable: false,
     inStream: true,
   },
+  guardrail_blocked: {
+    status: null,
+    sentence: 'A guardrail of the agency blocked the message or the answer; the message names the reason.',
+    retryable: false,
+    inStream: true,
+  },
   answer_restarted: {
     status: null,
     sentence:

@@ -1162,6 +1162,32 @@ export interface CancelRunRequest {
 }
 
 /**
+ * What a guardrail decided about a step.
+ */
+export interface GuardrailDecision {
+  /**
+   * Name of the guardrail.
+   */
+  name: string;
+  /**
+   * What it checked.
+   */
+  on: 'input' | 'output' | 'toolCall' | 'toolResult';
+  /**
+   * What it decided.
+   */
+  verdict: 'pass' | 'block' | 'replace' | 'ask';
+  /**
+   * Why it blocked. Null for other verdicts.
+   */
+  reason: string | null;
+  /**
+   * The call that it checked. Null if it was no call.
+   */
+  callId: string | null;
+}
+
+/**
  * A run: one request that an agent answers.
  */
 export interface Run {
@@ -1488,9 +1514,9 @@ export interface Step {
    */
   attempt: number;
   /**
-   * An answer of the model, a call of a tool, or a summary that a model wrote of the oldest turns.
+   * An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a model wrote of the oldest turns.
    */
-  kind: 'model' | 'tool' | 'summary';
+  kind: 'model' | 'tool' | 'guardrail' | 'summary';
   /**
    * The agent of the step.
    */
@@ -1500,15 +1526,15 @@ export interface Step {
    */
   callerAgent: string | null;
   /**
-   * Model of the step, as `provider/model`. Null for a tool.
+   * Model of the step, as `provider/model`. Null for other steps.
    */
   model: string | null;
   /**
-   * Name of the tool. Null for a model.
+   * Name of the tool. Null for other steps.
    */
   tool: string | null;
   /**
-   * Id of the tool call. Null for a model.
+   * Id of the tool call. Null for other steps.
    */
   callId: string | null;
   /**
@@ -1524,7 +1550,7 @@ export interface Step {
    */
   attachments: ToolAttachment[];
   /**
-   * The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.
+   * The arguments with which the call was made, if a person or a guardrail changed them. Null for all other calls and for a model.
    */
   arguments: {
     [k: string]: unknown;
@@ -1535,6 +1561,10 @@ export interface Step {
   shownArguments: {
     [k: string]: unknown;
   } | null;
+  /**
+   * What guardrails decided about the step, in the order in which they were asked.
+   */
+  guardrails: GuardrailDecision[];
   /**
    * The summary. Null for other steps, and for client tokens.
    */
@@ -2255,7 +2285,7 @@ export interface Message {
      */
     step: number;
     /**
-     * Name of the tool. Null for a model.
+     * Name of the tool. Null for other steps.
      */
     tool: string | null;
     /**
@@ -2267,7 +2297,7 @@ export interface Message {
      */
     agent: string;
     /**
-     * Id of the tool call. Null for a model.
+     * Id of the tool call. Null for other steps.
      */
     callId: string | null;
   }[];
@@ -4044,6 +4074,21 @@ export interface AgencyDefinition {
    */
   sharedInstructions: string;
   /**
+   * The guardrails that are asked for all agents, in their order.
+   *
+   * Items: A function of the agency that checks what agents get, write or do.
+   */
+  guardrails: {
+    /**
+     * Name of the guardrail.
+     */
+    name: string;
+    /**
+     * What it checks.
+     */
+    on: 'input' | 'output' | 'toolCall' | 'toolResult';
+  }[];
+  /**
    * All agents of the agency. Empty if it could not be loaded.
    *
    * Items: What an agent tells its model.
@@ -4088,6 +4133,21 @@ export interface AgencyDefinition {
     output: {
       [k: string]: unknown;
     } | null;
+    /**
+     * Its own guardrails, which are asked after those of the agency.
+     *
+     * Items: A function of the agency that checks what agents get, write or do.
+     */
+    guardrails: {
+      /**
+       * Name of the guardrail.
+       */
+      name: string;
+      /**
+       * What it checks.
+       */
+      on: 'input' | 'output' | 'toolCall' | 'toolResult';
+    }[];
   }[];
 }
 

@@ -9,6 +9,7 @@ const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
 const MCP = 'write `mcp` with the servers by their names, such as `mcp: { docs: { command: npx, args: [ … ] } }`';
 const MCP_OF_AGENT = 'write `mcp` of the agency with the servers, and `mcp` of the agent with their names';
+const GUARDRAILS = 'write `guardrails` with the names of guardrails made by `defineGuardrail`';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
@@ -101,8 +102,9 @@ const agent: Readonly<Record<string, string>> = {
   maxiter: LIMITS('steps'),
   maxturns: LIMITS('steps'),
   maxretrylimit: NOTHING,
-  inputguardrails: NOTHING,
-  outputguardrails: NOTHING,
+  inputguardrails: GUARDRAILS,
+  outputguardrails: GUARDRAILS,
+  guardrail: GUARDRAILS,
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
   cache: NOTHING,

@@ -1,7 +1,7 @@
 import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile } from '@runwire/contract/schemas';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { Model } from '../agent/ports.ts';
+import type { Guardrail, Model } from '../agent/ports.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
@@ -11,6 +11,7 @@ import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import { findGuardrails, type GuardrailParts } from './load-guardrail.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
 import type {
@@ -63,6 +64,8 @@ export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
 
 export interface AgencyParts extends Omit<ToolSources, 'hasSandbox'> {
   readonly id: string;
+  /** The guardrails of `toolFiles`. */
+  readonly fileGuardrails: GuardrailParts;
   /** Null if the agency is not in a folder. */
   readonly folder: AgencyFolder | null;
 }
@@ -93,6 +96,9 @@ export async function loadAgency(
   // The instructions say that there are files, so they are part of the version.
   if (hasFiles) parts.folder?.include('files', 'not empty');
   const mcp = loadServers(draft, parts.folder, setting.variable, faults);
+  const knownGuardrails = new Map([...parts.fileGuardrails, ...draft.guardrails]);
+  const agencyList = { names: value.guardrails ?? [], location, path: ['guardrails'] };
+  const guardrails = findGuardrails(agencyList, knownGuardrails, [], faults);
   const agents = new Map<string, LoadedAgent>();
   for (const agent of draft.agents) {
     const { name } = agent.value;
@@ -112,6 +118,8 @@ export async function loadAgency(
         mcp,
         skills,
         hasFiles,
+        guardrails,
+        knownGuardrails,
         flows: flows.get(name) ?? [],
       },
       faults,
@@ -125,7 +133,7 @@ export async function loadAgency(
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
   const { name, propagateTrace = false } = value;
-  const more = { propagateTrace, longChats, entryPoints, defaultAgent, limits };
+  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, limits };
   return { id, name, source, model, agents, mcp, folder, ...more };
 }
 
@@ -136,6 +144,9 @@ interface AgentParts extends AgencyParts, ToolSources {
   readonly skills: readonly Skill[];
   /** True if the agency has files in `files`. */
   readonly hasFiles: boolean;
+  /** The agency's. */
+  readonly guardrails: readonly Guardrail[];
+  readonly knownGuardrails: GuardrailParts;
   readonly flows: readonly LoadedFlow[];
 }
 
@@ -159,6 +170,9 @@ async function loadAgent(
   }
   const files = canRead ? filesText(skills, parts.hasFiles) : '';
   const below = loadBelow(agent, faults);
+  const guardrailList = { names: value.guardrails ?? [], location, path: [...path, 'guardrails'] };
+  const ownGuardrails = findGuardrails(guardrailList, parts.knownGuardrails, parts.guardrails, faults);
+  const guardrails = [...parts.guardrails, ...ownGuardrails];
   const instructionParts = { shared, own, contextToModel: agency.value.contextToModel ?? false, files };
   return {
     name: value.name,
@@ -181,6 +195,7 @@ async function loadAgent(
     filesBelow: below?.folder ?? null,
     skills,
     output: await loadOutput(parts.folder, agent, { location, path: [...path, 'output'] }, faults),
+    guardrails: guardrails.length === 0 ? null : guardrails,
     starters: value.starters ?? [],
     flows,
   };

@@ -8,7 +8,7 @@ import type {
 } from '@runwire/agency';
 import type { FilesBelow } from '../agent/files-port.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { CheckResult, Model, Tool } from '../agent/ports.ts';
+import type { CheckResult, Guardrail, Model, Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import type { AgencyCode } from './process/agency-code.ts';
 
@@ -80,6 +80,8 @@ export interface LoadedAgent {
   readonly skills: readonly Skill[];
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
+  /** The agency's, then its own. Null if there are none. */
+  readonly guardrails: readonly Guardrail[] | null;
   readonly starters: readonly string[];
   /** The flows that begin at this agent, without wildcards. */
   readonly flows: readonly LoadedFlow[];
@@ -112,6 +114,8 @@ export interface LoadedAgency {
   readonly model: string | null;
   readonly agents: ReadonlyMap<string, LoadedAgent>;
   readonly mcp: readonly McpServer[];
+  /** Asked for all agents. */
+  readonly guardrails: readonly Guardrail[];
   /** Its folder's real path; null if it is not in a folder. */
   readonly folder: string | null;
   /** True if providers and MCP servers get the `traceparent` of a call. */

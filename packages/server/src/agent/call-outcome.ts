@@ -2,13 +2,14 @@ import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { QuestionKind, Settlement } from '../domain/question/question.ts';
 import type { ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import type { ToolTrace } from '../telemetry/run-trace.ts';
-import { beginCall, callStep, type Outcome, recordBegin, toSpeaker } from './call-step.ts';
+import { beginCall, type ChangedArguments, callStep, type Outcome, recordBegin, toSpeaker } from './call-step.ts';
 import { callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { delegate, WAITS } from './delegate.ts';
 import type { FlowCall } from './flow-tools.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import { failedCall, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
+import { aboutCall } from './text-check.ts';
 
 /** Gets the outcome of a call, from the journal or by making it. */
 export async function toOutcome(
@@ -26,16 +27,19 @@ export async function toOutcome(
     switch (meaning.kind) {
       case 'tool': {
         const recorded = recordedOutcome(setting, call);
-        if (recorded !== null)
-          return await callStep(setting, call, () => traceCall(setting, call, async () => recorded));
+        const change = toChange(setting, call);
+        const make = (span: ToolTrace | null) =>
+          recorded === null
+            ? leafOutcome(setting, call, null, span)
+            : checkedOutcome(setting, call, async () => recorded);
         const kind = setting.asks[call.callId];
-        if (kind !== undefined) return await askedOutcome(setting, call, kind);
-        return await callStep(setting, call, () =>
-          traceCall(setting, call, (span) => leafOutcome(setting, call, null, span)),
-        );
+        if (recorded === null && kind !== undefined) return await askedOutcome(setting, call, kind);
+        return await callStep(setting, call, () => traceCall(setting, call, make), change);
       }
       case 'problem':
         return await callStep(setting, call, () => traceCall(setting, call, async () => failedCall(meaning.problem)));
+      case 'blocked':
+        return await callStep(setting, call, () => traceCall(setting, call, async () => failedCall(meaning.reason)));
       case 'handoff':
         return await callStep(setting, call, () =>
           traceCall(setting, call, async () => handOffOutcome(setting, meaning.to)),
@@ -44,7 +48,11 @@ export async function toOutcome(
         // Its own calls may be open; the call itself has no effect outside.
         finished.close(call.callId);
         const outcome = await delegate(setting, call, meaning);
-        return outcome === WAITS ? WAITS : await callStep(setting, call, async () => outcome);
+        if (outcome === WAITS) return WAITS;
+        const makeOutcome = async () => outcome;
+        const isChecked = outcome.guardrails !== undefined || outcome.status === 'failed';
+        const makeChecked = isChecked ? makeOutcome : () => checkedOutcome(setting, call, makeOutcome);
+        return await callStep(setting, call, makeChecked, toChange(setting, call));
       }
     }
   } finally {
@@ -55,9 +63,10 @@ export async function toOutcome(
 const NOT_EXECUTED = failedCall('Not executed: this is a rerun with recorded tools.');
 
 /** The outcome that a rerun gives a call. Null if the call is made, or asks, as in any run. */
-function recordedOutcome({ scope, agent, asks }: CallsSetting, call: ToolCallItem): ToolOutcome | null {
+function recordedOutcome(setting: CallsSetting, call: ToolCallItem): ToolOutcome | null {
+  const { scope, agent, asks } = setting;
   if (scope.recorded === null) return null;
-  const found = scope.recorded.find(call);
+  const found = scope.recorded.find(toWritten(setting, call));
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null) {
     const { text, failed, images } = found;
@@ -93,7 +102,8 @@ async function askedOutcome(
       return callStep(setting, call, async () => ({ status: 'failed', text: settlement.text }));
     case 'output': {
       const { text, failed } = settlement;
-      return callStep(setting, call, async () => ({ status: failed ? 'failed' : 'completed', text }));
+      const outcome: Outcome = { status: failed ? 'failed' : 'completed', text };
+      return callStep(setting, call, () => checkedOutcome(setting, call, async () => outcome), toChange(setting, call));
     }
   }
 }
@@ -102,16 +112,52 @@ async function askedOutcome(
 function approvedOutcome(setting: CallsSetting, call: ToolCallItem, approval: Approval): Promise<ToolOutputItem> {
   const { argumentsText } = approval;
   const made = argumentsText === undefined ? call : { ...call, text: argumentsText };
-  const change =
+  const change: ChangedArguments | undefined =
     argumentsText === undefined
-      ? undefined
-      : { arguments: parseOwnJson(argumentsText), shownArguments: parseOwnJson(call.text.trim() || '{}') };
+      ? toChange(setting, call)
+      : { arguments: parseOwnJson(argumentsText), shownArguments: parseArguments(call), isByPerson: true };
   return callStep(
     setting,
     call,
     () => traceCall(setting, made, (span) => leafOutcome(setting, made, approval, span)),
     change,
   );
+}
+
+const parseArguments = ({ text }: ToolCallItem): unknown => parseOwnJson(text.trim() || '{}');
+
+/** The call as the model wrote it. */
+const toWritten = ({ written }: CallsSetting, call: ToolCallItem): ToolCallItem =>
+  written.find(({ callId }) => callId === call.callId) ?? call;
+
+/** What the step of a call records if a guardrail replaced the arguments. */
+function toChange(setting: CallsSetting, call: ToolCallItem): ChangedArguments | undefined {
+  const written = toWritten(setting, call);
+  if (written.text === call.text) return undefined;
+  return { arguments: parseArguments(call), shownArguments: parseArguments(written), isByPerson: false };
+}
+
+/** Asks the guardrails about what the call returned, before the model, readers and traces get it. */
+async function checkedOutcome(
+  { agent: { guardrails } }: CallsSetting,
+  call: ToolCallItem,
+  makeOutcome: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const outcome = await makeOutcome();
+  if (guardrails === null || !guardrails.has('toolResult')) return outcome;
+  try {
+    const subject = { ...aboutCall(call), output: outcome.text };
+    const { value, isReplaced, blocked, decisions } = await guardrails.ask('toolResult', subject, call.callId);
+    const record = { guardrails: { decisions } };
+    if (blocked !== null) {
+      const { images: _, recordedImages: __, ...kept } = outcome;
+      return { ...kept, ...failedCall(blocked), textLength: blocked.length, ...record };
+    }
+    return isReplaced ? { ...outcome, text: value, textLength: value.length, ...record } : { ...outcome, ...record };
+  } catch (error) {
+    await outcome.publication?.discard();
+    throw error;
+  }
 }
 
 /** Makes the span of a call. */
@@ -157,7 +203,7 @@ async function leafOutcome(
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
   const traceparent = scope.propagatesTrace ? span?.traceparent : undefined;
   const about = { runId, userContext, member, signal, prompt, approval, traceparent };
-  return callTool(call, agent.tools, { ...about, room, onProgress });
+  return checkedOutcome(setting, call, () => callTool(call, agent.tools, { ...about, room, onProgress }));
 }
 
 function handOffOutcome({ scope: { progress, limits } }: CallsSetting, to: string): Outcome {

@@ -1,4 +1,5 @@
 import type { Speaker, ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
+import type { GuardrailRecord } from '../domain/run/guardrail-record.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { StoredImages } from '../domain/run/tool-image.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
@@ -11,6 +12,13 @@ import type { RunScope } from './run-scope.ts';
 export interface Outcome extends ToolOutcome {
   readonly handoff?: string;
   readonly asked?: { readonly agent: string; readonly message: string };
+  readonly guardrails?: GuardrailRecord;
+}
+
+/** The arguments of a call, if the model wrote others. */
+export interface ChangedArguments extends Pick<Step, 'arguments' | 'shownArguments'> {
+  /** The model reads about a person's change. */
+  readonly isByPerson: boolean;
 }
 
 export const toSpeaker = (agent: string, { loop, callerAgent }: LoopPosition): Speaker => ({
@@ -40,12 +48,12 @@ export function beginCall(
   } as const satisfies UnfinishedCall;
 }
 
-/** Gets the outcome of a call and makes it durable. `change` is given if a person changed the arguments. */
+/** Gets the outcome of a call and makes it durable. */
 export async function callStep(
   setting: CallsSetting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
-  change?: Pick<Step, 'arguments' | 'shownArguments'>,
+  change?: ChangedArguments,
 ): Promise<ToolOutputItem> {
   const { scope, loop: position, agent } = setting;
   const { progress, signal, gate, limits } = scope;
@@ -53,7 +61,7 @@ export async function callStep(
     signal.throwIfAborted();
     const begun = beginCall(setting, call);
     const outcome = await unlessCut(scope, begun, async () => storeImages(scope, await makeOutcome()));
-    const { handoff, asked, publication } = outcome;
+    const { handoff, asked, publication, guardrails } = outcome;
     const speaker = toSpeaker(call.agent, position);
     const toOutputItem = (about: ShownOutcome): ToolOutputItem => ({
       kind: 'tool_output',
@@ -69,7 +77,8 @@ export async function callStep(
       ...begun,
       status,
       output: [item],
-      ...change,
+      ...(change && { arguments: change.arguments, shownArguments: change.shownArguments }),
+      ...(guardrails === undefined ? {} : { guardrails }),
       ...(asked === undefined ? {} : { asked }),
       completedAt: Date.now(),
     });
@@ -93,8 +102,8 @@ export async function callStep(
 }
 
 /** The model reads with which arguments the call was made: its own are in the prompt. */
-function changeNote(change: Pick<Step, 'arguments'> | undefined): string {
-  return change === undefined ? '' : `A person changed the arguments to ${JSON.stringify(change.arguments)}.\n`;
+function changeNote(change: ChangedArguments | undefined): string {
+  return change?.isByPerson !== true ? '' : `A person changed the arguments to ${JSON.stringify(change.arguments)}.\n`;
 }
 
 /** If the run stops before the outcome, the call is shown as cut. Changed files become visible with their step. */

@@ -2,6 +2,7 @@ import { ModelFailure, promptBytes } from '@runwire/models';
 import { historyBudget } from '../domain/model/model-window.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
 import type { ToolCallItem } from '../domain/run/events.ts';
+import { getBlockReason } from '../domain/run/guardrail-record.ts';
 import type { AgentTrace } from '../telemetry/run-trace.ts';
 import { beginCall, type Outcome } from './call-step.ts';
 import { exchangeItems } from './exchange-window.ts';
@@ -10,6 +11,7 @@ import { type CallsSetting, joinInstructions, toText } from './loop-setting.ts';
 import { toErrorType } from './model-step.ts';
 import type { PromptItem } from './ports.ts';
 import type { Flow, TeamAgent } from './team.ts';
+import { resultCheck } from './text-check.ts';
 
 /** The call, or a call of the loop that it began, waits for an answer of the caller. */
 export const WAITS = 'waits';
@@ -31,6 +33,8 @@ export async function delegate(
   const startedAt = Date.now();
   let trace: AgentTrace | null = null;
   let failure: string | null = null;
+  const check = resultCheck(sender, call);
+  let ofSender: unknown = null;
   try {
     const agent = await scope.team.agent(flow.to);
     const isReplayed = scope.finished.modelStep(call.callId, 1) !== undefined;
@@ -44,13 +48,27 @@ export async function delegate(
       addedInstructions: instructions,
       prompt: [...(await memory(setting, call, flow, { agent, own, instructions })), own],
       earlierItems: 0,
+      resultCheck: check && {
+        ...check,
+        check: (text) =>
+          check.check(text).catch((error: unknown) => {
+            ofSender = error;
+            throw error;
+          }),
+      },
       trace,
     });
     if (last === null) return WAITS;
-    return { status: 'completed', text: toText(last), asked };
+    const { guardrails } = last;
+    if (guardrails === undefined) return { status: 'completed', text: toText(last), asked };
+    const blocked = getBlockReason(guardrails.decisions);
+    if (blocked !== null) return { status: 'failed', text: blocked, asked, guardrails };
+    return { status: 'completed', text: toText(last), asked, guardrails };
   } catch (error) {
     failure = toErrorType(error, scope.signal);
-    const mayContinue = error instanceof ModelFailure && error.code !== 'internal_error';
+    // A guardrail of the sender that fails is a failure of the sender's loop.
+    const isOfSender = error !== null && error === ofSender;
+    const mayContinue = error instanceof ModelFailure && error.code !== 'internal_error' && !isOfSender;
     if (!mayContinue || scope.signal.aborted) {
       scope.unfinished.cut({ ...beginCall(setting, call), startedAt }, error);
       throw error;

@@ -1,9 +1,11 @@
+import type { ToolCallItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { AgentTrace } from '../telemetry/run-trace.ts';
 import type { LoopPosition } from './model-step-input.ts';
 import type { PromptItem } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
+import type { TextCheck } from './text-check.ts';
 
 export interface LoopStart extends LoopPosition {
   readonly depth: number;
@@ -13,6 +15,8 @@ export interface LoopStart extends LoopPosition {
   readonly prompt: readonly PromptItem[];
   /** See `ModelRequest.earlierItems`. */
   readonly earlierItems: number;
+  /** Checks the answer of a delegated loop; null in the root loop, and if the sender has no guardrail that does. */
+  readonly resultCheck: TextCheck | null;
   /** The span of the agent that began the loop; null if traces are off. */
   readonly trace: AgentTrace | null;
 }
@@ -29,6 +33,8 @@ export interface CallsSetting {
   readonly agent: TeamAgent;
   /** The prompt with which the model made the calls. */
   readonly prompt: readonly PromptItem[];
+  /** The calls as the model wrote them. */
+  readonly written: readonly ToolCallItem[];
   readonly asks: NonNullable<Step['asks']>;
   readonly allows: Step['allows'];
 }

@@ -112,6 +112,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     tools: [count],
     modelTools: [count, ...flowTools(FLOWS[name] ?? [])],
     handOffs: new Set(handOffs(name)),
+    guardrails: null,
     flows: FLOWS[name] ?? [],
     failedServers: [],
   });
@@ -164,6 +165,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     addedInstructions: '',
     prompt: [user],
     earlierItems: 0,
+    resultCheck: null,
     trace: null,
   });
   return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');

@@ -1,6 +1,7 @@
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { shownStep } from '../domain/run/shown-step.ts';
 import type { Step, WrongTry } from '../domain/run/step.ts';
+import { toMadeCalls } from './call-checks.ts';
 import { toOutcome } from './call-outcome.ts';
 import { toSpeaker } from './call-step.ts';
 import { WAITS } from './delegate.ts';
@@ -13,6 +14,7 @@ import type { StepReplay } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { TeamAgent } from './team.ts';
+import { outputCheck } from './text-check.ts';
 
 /*
  * A run is a tree of loops. The root loop answers the user; each `send_message` begins a loop of the recipient, named by
@@ -58,6 +60,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       replays,
       lastModel,
       hasCalled,
+      textCheck: loop === '' ? outputCheck(agent) : start.resultCheck,
       trace,
     };
     const step: Step = known ?? (await scope.modelStep(input));
@@ -80,14 +83,16 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       runLoop,
       agent,
       prompt: [...prompt],
+      written: calls,
       asks: step.asks ?? {},
       allows: step.allows,
     };
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
-    const meanings = flowCalls(agent, calls);
-    const outputs = await allDone(calls.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
+    const made = toMadeCalls(calls, step.guardrails?.calls);
+    const meanings = flowCalls(agent, made, step.guardrails?.calls);
+    const outputs = await allDone(made.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
     if (!outputs.every((output) => output !== WAITS)) return null;
     for (const output of outputs) prompt.push(outputItem(output, scope.images));
     if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));

@@ -1,8 +1,11 @@
 import type { ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
 import type { QuestionKind } from '../domain/question/question.ts';
+import type { GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { type GivenImage, type ImageResult, type ToolImage, withinLimits } from '../domain/run/tool-image.ts';
 import type { Publication } from './publication.ts';
+
+export type { GuardrailAttachment } from '@runwire/agency';
 
 export type {
   InputUsage,
@@ -49,6 +52,14 @@ export interface Tool extends ModelTool {
   readonly checkInput: CheckInput;
   /** Checks the input and makes the call. A rejection is a failed call. `argumentsText` is the input as the model wrote it. */
   readonly call: (input: unknown, call: ToolCall, argumentsText: string) => Promise<ToolOutcome>;
+}
+
+/** A guardrail in the form that the loop asks. */
+export interface Guardrail {
+  readonly name: string;
+  readonly on: GuardrailPosition;
+  /** Resolves to what the agency's code returned. Rejects if it fails, or if its process ends. */
+  readonly check: (about: unknown, signal: AbortSignal) => Promise<unknown>;
 }
 
 export interface ToolOutcome {

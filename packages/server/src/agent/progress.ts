@@ -69,6 +69,11 @@ export class Progress {
 
   addFailed(loop: string, usage: Usage, model: string): void {
     this.add(usage, model);
+    this.noteFailed(loop, usage, model);
+  }
+
+  /** Called for a usage that is added up already, if no step will contain it. */
+  noteFailed(loop: string, usage: Usage, model: string): void {
     this.#failed ??= new Map();
     this.#failed.set(loop, plus(this.#failed.get(loop) ?? NOTHING, usage, model));
   }

@@ -53,6 +53,7 @@ class Rig {
         jsonSchema: {},
         check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
       },
+      guardrails: null,
       flows: [],
       failedServers: [],
     };
@@ -93,6 +94,7 @@ class Rig {
       addedInstructions: '',
       prompt,
       earlierItems: 0,
+      resultCheck: null,
       trace: null,
     })) as Step;
   }

@@ -3,6 +3,7 @@ import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { SandboxFile } from '@runwire/models';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { RunItem, ToolOutputItem } from '../domain/run/events.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import { type ShownItem, shownStep } from '../domain/run/shown-step.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { ToolImage } from '../domain/run/tool-image.ts';
@@ -42,6 +43,12 @@ export interface StoredMessage {
   readonly attachments?: readonly StoredAttachment[];
   /** Includes those of a failed turn, because they are announced and not sent. */
   readonly sandboxFiles?: readonly SandboxFile[];
+}
+
+/** The message as prompts show it, after guardrails checked it. */
+export function toShownMessage<M extends StoredMessage>(message: M, shown: ShownMessage | undefined): StoredMessage {
+  if (shown === undefined) return message;
+  return shown.isBlocked ? { message: shown.text } : { ...message, message: shown.text };
 }
 
 /** A message that settled questions of the turn. */

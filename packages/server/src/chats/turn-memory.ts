@@ -1,5 +1,6 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
 import type { ChatSummary } from './summary.ts';
@@ -31,6 +32,8 @@ export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments' | 'h
   /** The run whose questions this one settled, or null. */
   readonly continues: RunId | null;
   readonly failed: boolean;
+  /** See `GuardrailRecord.shown`. */
+  readonly shown?: ShownMessage | undefined;
   readonly hasAttachments: boolean;
   readonly memoryBytes: number;
 }

@@ -1,13 +1,21 @@
 import type { ModelTool } from '../agent/ports.ts';
 import { toolsBytes } from '../agent/tools-bytes.ts';
 import { turnsToLeaveOut } from '../chats/fit-window.ts';
-import { type HistoryItem, type healTurn, isEmpty, type StoredMessage, userItem } from '../chats/heal-history.ts';
+import {
+  type HistoryItem,
+  type healTurn,
+  isEmpty,
+  type StoredMessage,
+  toShownMessage,
+  userItem,
+} from '../chats/heal-history.ts';
 import { readSummary } from '../chats/read-summary.ts';
 import { type ChatSummary, turnsToSummarize } from '../chats/summary.ts';
 import type { ChatTurns, EarlierTurn, TurnMemory } from '../chats/turn-memory.ts';
 import { historyBudget } from '../domain/model/model-window.ts';
 import { estimateTokens } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import { END_OF_CHAT } from '../store/queries/chats.ts';
 import type { Reads } from '../store/store.ts';
 import type { Chain } from './chain.ts';
@@ -26,7 +34,10 @@ import {
 export type PromptRun = Pick<
   AdmittedRun,
   'integrationId' | 'chatKey' | 'runId' | 'message' | 'attachments' | 'sandboxFiles' | 'hasHistory'
->;
+> & {
+  /** What guardrails let prompts show in place of the message. Absent if prompts show the message. */
+  readonly shown?: ShownMessage | undefined;
+};
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
@@ -79,7 +90,7 @@ export interface PlannedPrompt {
 
 /** The prompt of a chat's first run. */
 const planFirst = (run: PromptRun): PlannedPrompt => ({
-  items: [userItem(run)],
+  items: [userItem(toShownMessage(run, run.shown))],
   earlierItems: 0,
   later: [],
   turnsLeftOut: 0,
@@ -156,11 +167,12 @@ const isEmptyItem = ({ text, attachments, sandboxFiles }: ReturnType<typeof user
 
 /** Plans the user's messages of the run and its chain. */
 function planChain(earlier: readonly StoredMessage[], run: PromptRun, chain: Chain) {
-  const later = [...earlier, run].slice(1).flatMap((message, index) => {
+  const message = toShownMessage(run, run.shown);
+  const later = [...earlier, message].slice(1).flatMap((message, index) => {
     const afterSteps = chain.rootSteps[index] ?? 0;
     return isEmpty(message) ? [] : [{ afterSteps, item: userItem(message) }];
   });
-  return { own: userItem(earlier[0] ?? run), later };
+  return { own: userItem(earlier[0] ?? message), later };
 }
 
 /** The items of all turns. No two calls share an id. */

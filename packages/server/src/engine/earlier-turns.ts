@@ -8,6 +8,7 @@ import {
   type StoredMessage,
   type StoredStep,
   type StoredTurn,
+  toShownMessage,
 } from '../chats/heal-history.ts';
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
@@ -270,9 +271,11 @@ function joinChain(runs: readonly StoredRun[], attachments: Attachments): Stored
 type Attachments = ReadonlyMap<string, readonly StoredAttachment[]>;
 
 /** `contract-7-failed-turn`: none of its attachments is sent again. `contract-7-cancelled-turn`: the fetched ones are. */
-function withAttachments({ runId, message, sandboxFiles, failed }: StoredRun, attachments: Attachments): StoredMessage {
+function withAttachments(run: StoredRun, attachments: Attachments): StoredMessage {
+  const { runId, message, sandboxFiles, failed, shown } = run;
   const sent = failed ? [] : (attachments.get(runId) ?? []);
-  return { message, attachments: sent, ...(sandboxFiles === undefined ? {} : { sandboxFiles }) };
+  const stored = { message, attachments: sent, ...(sandboxFiles === undefined ? {} : { sandboxFiles }) };
+  return toShownMessage(stored, shown);
 }
 
 interface ReadRuns {
@@ -326,8 +329,9 @@ async function readRuns(
   }
   for (const row of stepRows) {
     const { kind, caller_agent: callerAgent, call_id: callId } = row;
-    const { output, asks } = stepOutcome(row.record_json);
+    const { output, asks, guardrails } = stepOutcome(row.record_json);
     const run = runs.get(row.run_id);
+    if (run !== undefined && guardrails?.shown !== undefined) run.shown = guardrails.shown;
     run?.steps.push({ kind, callerAgent, callId, output, ...(asks === undefined ? {} : { asks }) });
     if (run !== undefined) run.memoryBytes += ITEM_BYTES + row.record_json.length;
   }

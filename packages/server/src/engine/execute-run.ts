@@ -25,6 +25,7 @@ import { getJournal } from '../store/queries/takeover.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
+import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
@@ -258,12 +259,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   team.chain = chain.runIds;
   const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
   // A later attempt finds the summary with the chat, and so does a rerun.
-  const maySummarize = !steps.some((step) => isOwnStep(step) || step.kind === 'summary');
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
+  const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
+  const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
   const ready = await readyPrompt(
     { ...deps, summarize },
-    run,
+    checked,
     chain,
     shownTo,
     { attachments, images: execution.images },
@@ -271,7 +274,6 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   );
   const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
   execution.usesSummary = ready.usesSummary;
-  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary');
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -285,7 +287,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
   const continued = findContinuation(run, chain, laterMessages);
   const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }

@@ -147,7 +147,14 @@ export interface SummaryModels {
 /** The agent as a mere model: its answer varies as little as the model allows. */
 function toAlone(agent: LoadedAgent, modelId: string): LoadedAgent {
   const nothing = { tools: [], builtIn: [], mcp: [], skills: [], flows: [], fallback: [], approval: new Set<string>() };
-  return { ...agent, ...nothing, settings: settingsAlone(modelId), reasoning: undefined, output: null };
+  return {
+    ...agent,
+    ...nothing,
+    guardrails: null,
+    settings: settingsAlone(modelId),
+    reasoning: undefined,
+    output: null,
+  };
 }
 
 export const settingsAlone = (modelId: string): LoadedAgent['settings'] =>

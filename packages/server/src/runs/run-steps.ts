@@ -4,7 +4,7 @@ import { numberBefore } from '../domain/list-cursor.ts';
 import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { WrongTry } from '../domain/run/step.ts';
+import { type GuardrailRecord, getBlockReason } from '../domain/run/guardrail-record.ts';
 import { toolImageJson } from '../domain/run/tool-image.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
@@ -85,6 +85,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    guardrails,
     summary,
     ...columns
   } = step;
@@ -94,6 +95,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    guardrails: guardrailsJson(guardrails),
     // It has what tools returned, which client tokens do not see.
     summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
@@ -104,7 +106,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     // Costs are not for client tokens.
     cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
-    error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
+    error: error ?? toError(step),
     tries,
     answeredBy: answer?.by ?? null,
     continuedBy: answer?.runId ?? null,
@@ -113,7 +115,19 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   };
 }
 
-function toError(status: ShownStep['status'], tried: WrongTry | undefined, output: string) {
+function toError({ status, tried, guardrails, output }: Omit<ShownStep, 'answer'>) {
   if (tried !== undefined) return { code: 'output_invalid', message: tried.problem };
-  return status === 'failed' ? { code: 'tool_failed', message: output } : null;
+  if (status !== 'failed') return null;
+  const reason = getBlockReason(guardrails?.decisions ?? []);
+  if (reason !== null) return { code: 'guardrail_blocked', message: reason };
+  return { code: 'tool_failed', message: output[0]?.text ?? '' };
 }
+
+const guardrailsJson = (record: GuardrailRecord | undefined) =>
+  (record?.decisions ?? []).map(({ guardrail, on, verdict, reason = null, callId = null }) => ({
+    name: guardrail,
+    on,
+    verdict,
+    reason,
+    callId,
+  }));

@@ -22,15 +22,15 @@ interface StepColumns {
   completed_at: number;
 }
 
-/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
+/** The journal of finished steps. A resumed run continues from them and does not repeat them. */
 export interface StepsTable extends StepColumns {
-  kind: 'model' | 'tool' | 'begin' | 'summary';
+  kind: 'model' | 'tool' | 'begin' | 'guardrail' | 'summary';
   status: 'completed' | 'failed';
 }
 
 /** Calls that gave no result, see `UnfinishedStep`. Only `GET …/steps` reads them. */
 export interface UnfinishedStepsTable extends StepColumns {
-  kind: 'model' | 'tool' | 'summary';
+  kind: 'model' | 'tool' | 'guardrail' | 'summary';
   status: 'failed' | 'cancelled' | 'waiting';
 }
 

@@ -13,6 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { ToolImages } from '../transcript/tool-images.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
+import { Guardrails } from './guardrails.tsx';
 import { RerunButton } from './rerun-button.tsx';
 import { isKept } from './rerun-steps.ts';
 import { type StepContent, toContent } from './step-content.ts';
@@ -76,12 +77,13 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
       )}
       {step.arguments !== null && (
         <section className="stack-tight">
-          <h3>Corrected by a person</h3>
+          <h3>{step.answeredBy === null ? 'Changed by a guardrail' : 'Corrected by a person'}</h3>
           <JsonView text={formatJson(step.arguments)} label="corrected arguments" isRepeated />
           <p className="muted">The model wrote:</p>
           <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
         </section>
       )}
+      {step.guardrails.length > 0 && <Guardrails decisions={step.guardrails} />}
       {step.attachments.length > 0 && (
         <section>
           <h3>Images</h3>

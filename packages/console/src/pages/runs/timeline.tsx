@@ -28,6 +28,7 @@ const KINDS = [
   { value: '', label: 'All' },
   { value: 'model', label: 'Model' },
   { value: 'tool', label: 'Tool' },
+  { value: 'guardrail', label: 'Guardrails' },
   { value: 'summary', label: 'Summary' },
 ];
 

@@ -75,6 +75,7 @@ export const step = {
   attachments: [],
   arguments: null,
   shownArguments: null,
+  guardrails: [],
   summary: null,
   handoff: null,
   usage: null,
@@ -244,6 +245,7 @@ export const agencyDefinition = {
   agency: 'demo',
   version: '9f2c41d07be35a86',
   sharedInstructions: '',
+  guardrails: [],
   agents: [
     {
       name: 'Concierge',
@@ -257,6 +259,7 @@ export const agencyDefinition = {
         },
       ],
       output: null,
+      guardrails: [],
     },
   ],
 };

@@ -5,6 +5,7 @@ import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
+import type { GuardrailRecord } from './guardrail-record.ts';
 
 /** The journal's format. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;
@@ -44,8 +45,11 @@ export const JOURNAL_FORMAT_WITH_SUMMARIES = 9;
 /** The format of a run whose prompts show images of tools: an earlier version would resume the run without them. */
 export const JOURNAL_FORMAT_WITH_IMAGES = 10;
 
+/** The format of a run with guardrails: an earlier version would resume it without them. */
+export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_IMAGES;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_GUARDRAILS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -80,7 +84,7 @@ export interface StepOutcome {
   readonly asks?: Readonly<Record<string, QuestionKind>>;
   /** What the answers to these calls may do besides, by their ids. Absent if nothing. */
   readonly allows?: Readonly<Record<string, AllowedAnswers>>;
-  /** What the call was made with, and what the model wrote. Absent if a person changed nothing. */
+  /** What the call was made with, and what the model wrote. Absent if neither a person nor a guardrail changed it. */
   readonly arguments?: unknown;
   readonly shownArguments?: unknown;
   /** The message that a `send_message` sent, and to whom. */
@@ -98,6 +102,8 @@ export interface StepOutcome {
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
+  /** Absent if no guardrail was asked. */
+  readonly guardrails?: GuardrailRecord;
   /** Only in steps that summed up. */
   readonly summary?: StoredSummary;
 }
@@ -111,10 +117,10 @@ export interface Step extends StepOutcome {
   /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
   /**
-   * `begin`: a call that the caller approved begins. Its outcome is a step of its own. `summary`: a model summed up the oldest
-   * turns of the chat, before the first step of a loop.
+   * `begin`: a call that the caller approved begins. Its outcome is a step of its own. `guardrail`: the user's message was
+   * checked. `summary`: a model summed up the oldest turns of the chat, before the first step of a loop.
    */
-  readonly kind: 'model' | 'tool' | 'begin' | 'summary';
+  readonly kind: 'model' | 'tool' | 'begin' | 'guardrail' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
   /** 1, 2, 3 … for the loop's model steps; 0 for other steps. */

@@ -16,6 +16,7 @@ import { first, type Store } from '../../store/store.ts';
 import { aboutMember, getMember } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import { NO_CHAIN, readChain } from '../chain.ts';
+import { findShownMessage } from '../check-input.ts';
 import { clientTools } from '../client-tools.ts';
 import type { FindModel } from '../deps.ts';
 import { settingsAlone } from '../prepared-agency.ts';
@@ -161,7 +162,8 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
     };
     const prompt = { ...deps.prompt, memory: NO_MEMORY, length };
     const promptDeps = { store: deps.store, prompt, retryMs: 0 };
-    return readyPrompt(promptDeps, run, chain, shownTo, { attachments, images: STORED_IMAGES }, WITHOUT_RETRIES);
+    const checked = { ...run, shown: findShownMessage(sought.journal) };
+    return readyPrompt(promptDeps, checked, chain, shownTo, { attachments, images: STORED_IMAGES }, WITHOUT_RETRIES);
   };
   let ready = await plan(0);
   // Only then all texts are added up: they decide which turns are left out.
@@ -181,7 +183,7 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
   scope.progress.follow([...chain.steps, ...sought.journal], ready.prompt);
   try {
     const { prompt, earlierItems } = ready;
-    const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+    const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
     await runLoop(scope, { ...root, prompt, earlierItems, trace: null });
   } catch (error) {
     if (!isWalkEnd(error)) throw error;
