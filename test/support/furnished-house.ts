@@ -140,7 +140,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
   await keep(`${PATH}/members/ann/adjustments`);
   const [{ endpointId }] = (await keep(`${PATH}/webhooks`)).items;
   const { items: deliveries } = await keep(`${PATH}/webhooks/${endpointId}/deliveries`);
-  assert.equal(deliveries.length, 3);
+  assert.equal(deliveries.length, 4);
   for (const { deliveryId } of deliveries) await keep(`${PATH}/webhooks/${endpointId}/deliveries/${deliveryId}`);
   for (const chat of ['talk', 'fails', 'talk%202', 'asks%202']) await keep(`${PATH}/chats/${chat}/messages`);
   for (const list of ['runs', 'usage']) {
@@ -166,7 +166,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       seen.set(`events of ${runId}`, withoutComments(stream.text));
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 7);
+  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 8);
   const answers = [...seen.values()].join('\n');
   for (const part of ['"transient":true', '"odd":"clef 𝄞"', '"title":"Line ']) assert.ok(answers.includes(part), part);
   for (const integration of ['house', 'demo']) {
@@ -175,6 +175,6 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       seen.set(`${integration}: ${file.path}`, `${JSON.stringify(file)} ${hash('sha256', bytes)}`);
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.includes(': /app/mnt/')).length, 3);
+  assert.equal([...seen.keys()].filter((key) => key.includes(': /app/mnt/')).length, 4);
   return seen;
 }
