@@ -108,6 +108,8 @@ test('a backup restores from either store to either store, and its run resumes',
       readFileSync(join(backup, name), 'utf8').split('\n').toSorted(),
     );
   }
+  const summarized = await askDatabase(database.url, 'select 1 from chats join runs on run_id = summary_run_id');
+  assert.equal(summarized.length, 1);
   const there = /An installation already exists in the database [^ ]+;/;
   await refused(['restore', '--from', backup], postgres, there);
   await refused(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import { type ModelCall, STORES, type StoreName, testAgency } from '@runwire/test-kit';
+import { type ModelCall, Rig, STORES, type StoreName, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { until } from './support/eventually.ts';
@@ -225,6 +225,33 @@ function tests(store: StoreName): void {
     assert.equal(await countSummaries(), known);
     const left = 'select count(*) as count from chats where summary_run_id is not null and deleted_at is not null';
     assert.equal(Number((await askStore(rig.server.dataDir, left))[0]?.count), 0);
+  });
+
+  test('a takeover does not ask for the summary again', async (t) => {
+    cites(t, 'contract-31-takeover');
+    await using other = await Rig.scaled({ store, env });
+    await other.prepare({ apiIntegrationId: 'long', agency: 'test' });
+    answerWithFacts(other.model, () => padded('Noted.'));
+    const body = (turn: number) => ({ apiIntegrationId: 'long', chatId: 'c1', message: padded(`FACT-${turn} `) });
+    for (let turn = 1; turn <= 5; turn += 1) await (await other.api().complete(body(turn))).whole();
+    const asked: boolean[] = [];
+    const answering = Promise.withResolvers<void>();
+    other.model.onCall = async (call) => {
+      asked.push(isSummaryCall(call));
+      if (!isSummaryCall(call)) return answering.resolve();
+      await call.text('Facts: FACT-1');
+      await call.end();
+    };
+    const reader = await other.api().complete(body(6));
+    await answering.promise;
+    await other.server().kill();
+    other.model.answerAll('Again.');
+    const server = await other.add();
+    const { frames } = await other.follow(reader, { servers: () => [server] });
+    assert.deepEqual(asked, [true, false]);
+    assert.equal(other.model.calls.filter(isSummaryCall).length, 1);
+    assert.equal(frames.filter(({ data }) => data.includes('history_summarized')).length, 1);
+    assert.match(firstText(other.model.calls.at(-1) as ModelCall), /Facts: FACT-1$/);
   });
 
   test('a chain of questions is summed up as one turn, and continues without a summary', async (t) => {
