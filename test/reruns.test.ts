@@ -451,4 +451,25 @@ function tests(store: StoreName): void {
     ]);
     assert.equal((await rig.api.get(`${below}/runs/${original.runId}/compare?with=run_none`)).status, 404);
   });
+
+  for (const limits of [{ comparedSteps: 2 }, { comparedBytes: 500 }]) {
+    test(`compares no run with more than ${JSON.stringify(limits)}`, async (t) => {
+      cites(t, 'contract-24-compare-bounds');
+      await using small = await ScriptedServer.start({ store, agencies: { shop }, limits });
+      const apiIntegrationId = await small.integration({ agency: 'shop' });
+      play(small, { Lead: [calls(['a', 'look', { n: 1 }]), say('One.'), say('Two.')] });
+      const runIds: string[] = [];
+      for (const chatId of ['long', 'short']) {
+        const reader = await small.api.complete({ apiIntegrationId, chatId, message: 'Go.' });
+        await reader.whole();
+        runIds.push(messagesFrame(reader).run_id);
+      }
+      const [long, short] = runIds;
+      const path = `/v2/integrations/${apiIntegrationId}/runs/${short}/compare?with=`;
+      assert.equal((await small.api.get(`${path}${short}`)).status, 200);
+      const { status, body } = await small.api.get(`${path}${long}`);
+      assert.deepEqual([status, body.code], [400, 'invalid_request']);
+      assert.match(body.message ?? body.error, new RegExp(`${long} is too long to be compared`));
+    });
+  }
 }

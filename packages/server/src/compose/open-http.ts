@@ -168,7 +168,7 @@ function addRunRoutes(
     find: findRunAttachment.bind(null, { reads: store.reads, runReads }),
     blobs: attachments.blobs,
   });
-  const comparing = { reads: store.reads, runReads };
+  const comparing = { reads: store.reads, runReads, limits };
   const original = { reads: store.reads, agencies };
   rerunRoutes(app, {
     ...{ starts, runReads, encoder, limits },
