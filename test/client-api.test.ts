@@ -335,11 +335,11 @@ test('cancel() of a run whose answers were refused rejects with the refusal', as
   await assert.rejects(run.cancel(), { code: 'question_not_pending' });
 });
 
-test('is at most 9 kB, gzipped', async () => {
+test('is at most 9.1 kB, gzipped', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export { Runwire } from '@runwire/client';", resolveDir: import.meta.dirname },
     ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', conditions: ['runwire'], write: false },
   });
   const bytes = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
-  assert.ok(bytes > 0 && bytes <= 9000, `${bytes} bytes`);
+  assert.ok(bytes > 0 && bytes <= 9100, `${bytes} bytes`);
 });

@@ -63,11 +63,6 @@ export function checkedId(name: string, value: unknown): string {
   return id;
 }
 
-/** Operations whose body may have any members: the caller gives it in this field. */
-const BODY_FIELDS: Readonly<Record<string, string>> = {
-  'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state': 'patch',
-};
-
 /** Puts the path's fields into the path, and returns the other fields. */
 export function fill(route: Route, input: Input): { method: string; path: string; rest: Input } {
   const [method = '', template = ''] = route.split(' ');
@@ -102,7 +97,7 @@ export class Transport {
   constructor(baseUrl: string, credentials: Credentials, options: TransportOptions) {
     if (!/^https?:[^?#]+$/i.test(baseUrl) || !URL.canParse(baseUrl)) {
       const given = JSON.stringify(baseUrl);
-      throw invalidRequest(`\`baseUrl\` is ${given}; set RUNWIRE_URL to an address like http://127.0.0.1:8787.`);
+      throw invalidRequest(`\`baseUrl\` is ${given}; set RUNWIRE_URL to an address such as http://127.0.0.1:8787.`);
     }
     this.#baseUrl = new URL(baseUrl).href.replace(/\/+$/, '');
     this.#credentials = credentials;
@@ -174,8 +169,8 @@ export class Transport {
       : input;
     const { method, path, rest } = fill(route, fields);
     const hasBody = /^P/.test(method);
-    const bodyField = BODY_FIELDS[route];
-    const body = bodyField === undefined ? rest : rest[bodyField];
+    // A state may have any members, so the caller gives the body of its change as one field.
+    const body = route.endsWith('/state') ? rest.patch : rest;
     const request = hasBody ? { method, path, body: JSON.stringify(body) } : { method, path: path + toQuery(rest) };
     const maxRetries = isRepeatable(route) ? MAX_RETRIES : 0;
     const connectBy = Date.now() + this.timing.connectMs;
