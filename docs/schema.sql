@@ -140,6 +140,14 @@ CREATE TABLE "blobs" (
   constraint "blobs_key" primary key ("integration_id", "sha256")
 ) without rowid;
 CREATE INDEX "blobs_unused" on "blobs" ("unused_since", "blob_key") where unused_since is not null;
+
+CREATE TABLE "chat_states" (
+  "chat_key" text not null,
+  "position" bigint not null,
+  "state_json" text not null,
+  "agent" text,
+  constraint "chat_states_pkey" primary key ("chat_key", "position")
+);
 CREATE TRIGGER chats_changed after update of updated_at on chats
     when new.updated_at / 3600000 <> new.updated_hour begin update chats set updated_hour = new.updated_at / 3600000 where chat_key = new.chat_key; end;
 CREATE TRIGGER chats_created after insert on chats begin update chats set updated_hour = new.updated_at / 3600000 where chat_key = new.chat_key; end;
@@ -946,6 +954,14 @@ create table "blobs" (
   constraint blobs_blob_key_key UNIQUE (blob_key)
 );
 CREATE INDEX blobs_unused ON blobs USING btree (unused_since, blob_key) WHERE (unused_since IS NOT NULL);
+
+create table "chat_states" (
+  chat_key text collate "C" not null,
+  "position" bigint not null,
+  state_json text collate "C" not null,
+  agent text collate "C",
+  constraint chat_states_pkey PRIMARY KEY (chat_key, "position")
+);
 
 create table "chats" (
   chat_key text collate "C" not null,

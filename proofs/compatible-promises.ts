@@ -51,6 +51,11 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ reloads: scale(2, 10), kills: 1 }),
   },
+  state: {
+    minutes: 8,
+    faults: { 'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m },
+    figures: (scale) => ({ runs: scale(6, 54) }),
+  },
   rerun: {
     minutes: 12,
     faults: {

@@ -110,7 +110,9 @@ async function operationFiles(): Promise<Record<string, string>> {
   for (const operation of all) {
     const parameters = await listParameters(operation);
     if (parameters !== null) types.push(parameters[1]);
-    const body = getRef(operation.body);
+    const { bodyField } = operation;
+    const whole = getRef(operation.body);
+    const body = bodyField === undefined ? whole : `{ ${bodyField}: ${whole} }`;
     const input = [parameters?.[0], body].filter((part) => typeof part === 'string').join(' & ');
     entries.push(
       `  /**\n   * ${operation.summary}.\n   */\n` +

@@ -87,7 +87,7 @@ function tests(store: StoreName): void {
   }
 
   test('every change leaves one event, without secrets and texts of messages', async (t) => {
-    cites(t, 'contract-28-audit', 'contract-28-audit-events', 'contract-28-audit-fields');
+    cites(t, 'contract-28-audit', 'contract-28-audit-events', 'contract-28-audit-fields', 'agents-34-audit');
     const shown: unknown[] = [];
     const step = async (operation: string, call: Parameters<typeof audited>[1]) => {
       const { event, body } = await audited(operation, call);
@@ -134,6 +134,9 @@ function tests(store: StoreName): void {
     await step('createChat', (by) => by.post(`${one}/chats`, { chatId: 'c1', consumerId: 'ann', history }));
     const chat = await step('updateChat', (by) => by.patch(`${one}/chats/c1`, { title: 'New' }));
     assert.deepEqual(chat.event.changes, { title: { before: null, after: 'New' } });
+    const patched = await step('updateChatState', (by) => by.patch(`${one}/chats/c1/state`, { plan: TEXT, cart: 1 }));
+    const stateKeys = { before: null, after: ['plan', 'cart'] };
+    assert.deepEqual(patched.event.changes, { stateKeys, stateKeyCount: { before: null, after: 2 } });
     await step('forkChat', (by) => by.post(`${one}/chats/c1/fork`, { chatId: 'c2' }));
     await step('deleteChat', (by) => by.delete(`${one}/chats/c2`));
     await step('openaiCreateConversation', (by) => by.post(`${one}/openai/v1/conversations`, { metadata: { a: 'b' } }));

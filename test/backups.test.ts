@@ -76,6 +76,7 @@ const SWEPT_TABLES = [
   'skipped_runs',
   'compacted_chunks',
   'shared_runs',
+  'chat_states',
   'asked_questions',
   'transient_chats',
   'webhook_endpoints',
@@ -84,7 +85,7 @@ const SWEPT_TABLES = [
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
-  cites(t, 'contract-19-backups', 'contract-30-backups', 'contract-31-copies');
+  cites(t, 'contract-19-backups', 'contract-30-backups', 'contract-31-copies', 'agents-34-deleted');
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   const folder = getFolder(t);

@@ -62,6 +62,11 @@ assert (await all.people.get(person))["role"] == "viewer"
 endpoint = await all.webhooks.create(url=None)
 which = endpoint["endpointId"]
 assert (await all.runs.prompt(run_id, 1))["exact"] is True
+try:
+    await (await all.runs.attachment(run_id, "none")).read()
+    raise AssertionError("There is no such attachment.")
+except RunwireError as error:
+    assert error.code == "attachment_not_found"
 assert endpoint["secret"].startswith("whsec_")
 assert (await all.webhooks.update(which, description="Ours"))["description"] == "Ours"
 assert (await all.webhooks.get(which))["url"] is None

@@ -60,6 +60,7 @@ function tests(store: StoreName): void {
       'contract-6-erasure-files',
       'contract-6-erasure-status',
       'contract-26-search-deleted',
+      'agents-34-deleted',
     );
     const mark = 'PlantedText';
     const who = `${mark} ä/1`;
@@ -86,6 +87,8 @@ function tests(store: StoreName): void {
       title: `${mark} title`,
       metadata: { note: mark },
     });
+    const patched = await rig.api.patch(`${path}/chats/${encodeURIComponent(`${mark} c1`)}/state`, { note: mark });
+    assert.equal(patched.status, 200);
     await rig.answer({ ...ask, usageRequestId: `${mark} r2`, chatId: `${mark} c2` }, mark);
     const plant = (statement: string) => askStore(rig.server.dataDir, statement);
     // As the sweep of events leaves them.

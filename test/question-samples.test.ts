@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { root } from './support/cli-process.ts';
 import { listSamples, paste } from './support/doc-samples.ts';
@@ -26,6 +27,27 @@ async function answered(file: string, env: Readonly<Record<string, string>>, sai
   assert.equal(code, 0, output);
   return output;
 }
+
+test('the agency and the requests of docs/state.md keep values in a chat', async (t) => {
+  cites(t, 'agents-34-call', 'agents-34-instructions', 'agents-34-patch');
+  const [agency = ''] = listSamples('docs/state.md', 'ts');
+  const [requests = ''] = listSamples('docs/state.md', 'sh');
+  using folder = new AgenciesFolder({ 'demo-shop/agency.ts': agency, 'demo-shop/package.json': '{"type":"module"}' });
+  await using server = await startTestServer({ env: { RUNWIRE_AGENCIES_DIR: folder.path } });
+  await server.api.patch('/v2/integrations/demo', { agency: 'demo-shop' });
+  const chat = { apiIntegrationId: 'demo', chatId: 'trip' };
+  for (const article of ['pen', 'ink']) {
+    const message = `/tool add_to_cart ${JSON.stringify({ article })}`;
+    await (await server.api.complete({ ...chat, message })).whole();
+  }
+  const printed = await paste(t, requests, { URL: server.url, KEY: TEST_API_KEY });
+  assert.equal(printed, '{"cart":["pen","ink"]}\n{"cart":["pen","ink"],"plan":"pro"}\n');
+  const run = await server.api.complete({ ...chat, message: 'Hi' });
+  await run.whole();
+  const prompt = await server.api.get(`/v2/integrations/demo/runs/${run.headers['x-run-id']}/steps/1/prompt`);
+  assert.match(prompt.body.instructions, /start of this conversation: \["pen","ink"\]/);
+  assert.equal(prompt.body.exact, true);
+});
 
 test('the agency and the backend of docs/questions.md ask and answer', async (t) => {
   const [agency = ''] = listSamples(page, 'yaml');

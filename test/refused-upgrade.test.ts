@@ -27,6 +27,7 @@ const POSTGRES_EARLIER = [
     'set_question_owner',
     'delete_search_docs',
     'follow_owner',
+    'delete_chat_states',
   ].map((name) => `drop function if exists ${name} cascade`),
   'alter table event_chunks detach partition event_chunks_earlier',
   'drop table event_chunks',
@@ -39,7 +40,7 @@ const EARLIER = [
   ...['webhook_endpoints', 'webhook_events', 'webhook_checks', 'webhook_deliveries', 'schedules', 'schedule_ticks'].map(
     (table) => `drop table ${table}`,
   ),
-  ...['shared_runs', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
+  ...['shared_runs', 'chat_states', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
     (table) => `drop table ${table}`,
   ),
   ...['search_docs', 'search_waiting', 'search_state', 'people', 'audit_events'].map((table) => `drop table ${table}`),

@@ -29,7 +29,7 @@ const CLOSED = `
   createIntegration listIntegrations getIntegration updateIntegration deleteIntegration
   putMember getMember deleteMember getErasure listMembers createAdjustment listAdjustments createClientToken
   createSchedule listSchedules getSchedule updateSchedule deleteSchedule runSchedule listScheduleTicks
-  createChat updateChat deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt rerunRun compareRuns runEval listUsage summariseUsage summariseLatency deleteFile
+  createChat updateChat getChatState updateChatState deleteChat forkChat listQuestions answerQuestions listRuns getStepPrompt rerunRun compareRuns runEval listUsage summariseUsage summariseLatency deleteFile
   createWebhook listWebhooks getWebhook updateWebhook deleteWebhook rotateWebhook testWebhook replayWebhook
   listWebhookDeliveries getWebhookDelivery redeliverWebhook
   createPerson listPeople getPerson updatePerson deletePerson listAudit
@@ -357,7 +357,7 @@ async function checkContext({ stage, own }: Scene) {
 }
 
 test('a client token reaches what its permissions name, and nothing else', async (t) => {
-  cites(t, 'clients-16-forbidden', 'contract-8-403-token-forbidden');
+  cites(t, 'agents-34-token', 'clients-16-forbidden', 'contract-8-403-token-forbidden');
   cites(t, 'clients-16-can-run', 'clients-16-can-read', 'clients-16-can-upload', 'clients-16-can-files');
   const missing = scale(null, await missingService('postgres'));
   if (missing !== null) return t.skip(missing);

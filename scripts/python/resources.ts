@@ -56,6 +56,8 @@ function readParameters(operation: Operation, verb: string): Parameter[] {
     if (isRequiredIn(query, wire)) add(wire, schema, 'required');
     else add(wire, schema, 'optional', ' | None = None');
   }
+  const { bodyField } = operation;
+  if (bodyField !== undefined) add(bodyField, { type: 'object', additionalProperties: true }, 'positional');
   const body = operation.body === undefined ? undefined : PythonModels.named(toSchema(operation.body).$ref);
   for (const [wire, schema] of listProperties(body)) {
     if (isRequiredIn(body, wire)) add(wire, schema, 'required');
@@ -103,7 +105,7 @@ function methodText(verb: string, route: string, isAsync: boolean): string {
   const named = [...declarations('required'), ...declarations('optional')];
   const declared = ['self', ...declarations('positional'), ...(named.length === 0 ? [] : ['*', ...named])];
   const isAwaited = isAsync && kind !== 'list';
-  const head = wrapped(`${isAwaited ? 'async ' : ''}def ${verb}(`, declared, `) -> ${type}:`, '    ');
+  const head = wrapped(`${isAwaited ? 'async ' : ''}def ${toSnakeCase(verb)}(`, declared, `) -> ${type}:`, '    ');
   const fields = parameters.map(({ wire, name }) => `"${wire}": ${name}`);
   if (verb === 'csv') fields.push('"format": "csv"');
   const call = `${isAwaited ? 'await ' : ''}self._${kind}(`;

@@ -83,6 +83,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/schedules.md': { sh: 4 },
   'docs/settings.md': { sh: 1 },
   'docs/sign-in.md': { sh: 1 },
+  'docs/state.md': { ts: 2, sh: 1 },
   'docs/stream.md': { sh: 3, nginx: 1 },
   'docs/testing.md': { ts: 1 },
   'docs/text-only.md': { sh: 1, nginx: 1 },

@@ -97,6 +97,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   const hidden = { messages: [{ role: 'user', content: 'Hi' }] };
   assert.equal((await api.call('POST', `${PATH}/openai/v1/chat/completions`, hidden, ofAnn)).status, 200);
   assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
+  assert.equal((await api.patch(`${PATH}/chats/talk/state`, { odd: ODD })).status, 200);
   const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };
   assert.equal((await api.post(`${PATH}/members/ann/adjustments`, adjustment)).status, 201);
   const put = (apiIntegrationId: string, path: string, bytes: string | Uint8Array, contentType: string) =>
@@ -130,6 +131,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
   assert.deepEqual(await new ConsolePage(api.url).signIn(EMAIL), [204]);
   await keep(`${PATH}`);
   await keep(`${PATH}/chats/talk`);
+  await keep(`${PATH}/chats/talk/state`);
   const fork = await keep(`${PATH}/chats/talk%202`);
   assert.equal(fork.forkedFrom.chatId, 'talk');
   const asking = [await keep(`${PATH}/chats/asks`), await keep(`${PATH}/chats/asks%202`)];

@@ -89,6 +89,8 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
   forkChat: () => post(`${HOME}/chats/short/fork`, {}),
   getChat: () => [{ path: `${HOME}/chats/short` }],
   updateChat: () => [{ method: 'PATCH', path: `${HOME}/chats/short`, body: { title: 'Another title' } }],
+  getChatState: () => [{ path: `${HOME}/chats/short/state` }],
+  updateChatState: () => [{ method: 'PATCH', path: `${HOME}/chats/short/state`, body: { cart: ['pen'] } }],
   listChats: () => [
     ...list(`${HOME}/chats`),
     ...list(`${HOME}/chats?waiting=true`),

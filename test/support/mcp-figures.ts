@@ -79,7 +79,7 @@ export async function stdioCallMs(calls: number): Promise<number> {
   await until('connection of server-everything', () => mcp.states('a')[0]?.state === 'connected');
   const run = mcp.openRun('a');
   const { signal: abortSignal } = new AbortController();
-  const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined });
+  const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined, state: {} });
   const { tools } = await run.tools(servers, new Set(), about, abortSignal);
   const times: number[] = [];
   for (let index = 0; index < calls; index += 1) {
@@ -87,6 +87,7 @@ export async function stdioCallMs(calls: number): Promise<number> {
     const call = {
       ...{ idempotencyKey: `run/${callId}`, callId, toolCallId: callId, abortSignal, member: null, messages: [] },
       ...{ userContext: nothing, context: nothing, experimental_context: nothing, progress: () => {}, approval: null },
+      state: { get: () => nothing, set: () => {} },
     };
     const startedAt = performance.now();
     const outcome = await tools[0]?.call({ message: 'Hello' }, call, '');

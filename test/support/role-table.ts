@@ -15,7 +15,7 @@ const TABLE: Readonly<Record<Role, string>> = {
     answerQuestions cancelRun putMember createAdjustment redeliverWebhook replayWebhook
     aiSdkStop agencySwarmCancel agencySwarmCancelByName openaiCancelResponse`,
   developer: `
-    getCompletionV2 createAgencyUpload deleteFile createChat updateChat forkChat deleteChat rerunRun runEval deleteMember createClientToken
+    getCompletionV2 createAgencyUpload deleteFile createChat updateChat updateChatState forkChat deleteChat rerunRun runEval deleteMember createClientToken
     createSchedule updateSchedule deleteSchedule runSchedule
     createWebhook updateWebhook deleteWebhook rotateWebhook testWebhook updateIntegration
     listApiKeys createApiKey revokeApiKey

@@ -24,6 +24,13 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ],
     ["import { defineAgent } from '@runwire/agency';", 'export const agent = clerk;'],
   ],
+  'docs/state.md': [
+    ['', ''],
+    [
+      "import { defineAgent } from '@runwire/agency';\nexport const agent = defineAgent({ name: 'A', description: 'B',",
+      '});',
+    ],
+  ],
   'docs/models.md': [["import { defineAgent } from '@runwire/agency';\nexport const agent =", '']],
 };
 

@@ -17,6 +17,8 @@ export interface ToolCall {
    * newest count. The model does not see them.
    */
   readonly progress: (text: unknown) => void;
+  /** What the chat remembers. Changes become durable together with the call's result, and only if the call succeeds. */
+  readonly state: CallState;
   /** The same as `callId`, under its name in the AI SDK. */
   readonly toolCallId: string;
   /** The messages before this call as `ModelMessage`s of the AI SDK, without the instructions. */
@@ -25,6 +27,20 @@ export interface ToolCall {
   readonly context: unknown;
   readonly experimental_context: unknown;
 }
+
+/** A chat's state as one call sees it: as it was before the calls of the same answer, with the call's own changes. */
+export interface CallState {
+  /** Returns a copy of the value, or undefined if there is none. */
+  readonly get: (key: string) => unknown;
+  /**
+   * Sets a value, which must be JSON; undefined removes it. Throws if it is not JSON, if the chat's state would have more than
+   * 64 KiB, or after the call has ended.
+   */
+  readonly set: (key: string, value: unknown) => void;
+}
+
+/** A chat's state. Its values are JSON. */
+export type ChatState = Readonly<Record<string, unknown>>;
 
 /** What `needsApproval` knows of a call. */
 export type ApprovalCall = Pick<ToolCall, 'toolCallId' | 'messages' | 'context'>;
@@ -110,6 +126,8 @@ export interface AboutRun {
   /** The member of the integration who asks. Null if the request named none. */
   readonly member: RunMember | null;
   readonly userContext: unknown;
+  /** The chat's state at the run's start. It is the same for the whole run. */
+  readonly state: ChatState;
 }
 
 export interface RunMember {
@@ -118,7 +136,7 @@ export interface RunMember {
   readonly metadata: unknown;
 }
 
-/** Text, which may contain `{{user_context.x}}`, `{{member.x}}` and `{{date}}`; a text file; or a function. */
+/** Text, which may contain `{{user_context.x}}`, `{{member.x}}`, `{{state.x}}` and `{{date}}`; a text file; or a function. */
 export type Instructions = string | TextFile | ((about: AboutRun) => string | Promise<string>);
 
 /** A text file in the agency's folder, by its path from the file that names it: `{ file: './billing.md' }`. */

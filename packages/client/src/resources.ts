@@ -18,6 +18,8 @@ export const RESOURCES = {
     list: 'GET /v2/integrations/:apiIntegrationId/chats',
     get: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId',
     update: 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId',
+    state: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/state',
+    patchState: 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state',
     fork: 'POST /v2/integrations/:apiIntegrationId/chats/:fromChatId/fork',
     delete: 'DELETE /v2/integrations/:apiIntegrationId/chats/:chatId',
     messages: 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages',

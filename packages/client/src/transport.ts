@@ -63,6 +63,11 @@ export function checkedId(name: string, value: unknown): string {
   return id;
 }
 
+/** Operations whose body may have any members: the caller gives it in this field. */
+const BODY_FIELDS: Readonly<Record<string, string>> = {
+  'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state': 'patch',
+};
+
 /** Puts the path's fields into the path, and returns the other fields. */
 export function fill(route: Route, input: Input): { method: string; path: string; rest: Input } {
   const [method = '', template = ''] = route.split(' ');
@@ -169,7 +174,9 @@ export class Transport {
       : input;
     const { method, path, rest } = fill(route, fields);
     const hasBody = /^P/.test(method);
-    const request = hasBody ? { method, path, body: JSON.stringify(rest) } : { method, path: path + toQuery(rest) };
+    const bodyField = BODY_FIELDS[route];
+    const body = bodyField === undefined ? rest : rest[bodyField];
+    const request = hasBody ? { method, path, body: JSON.stringify(body) } : { method, path: path + toQuery(rest) };
     const maxRetries = isRepeatable(route) ? MAX_RETRIES : 0;
     const connectBy = Date.now() + this.timing.connectMs;
     for (let retries = 0; ; retries += 1) {

@@ -23,6 +23,7 @@ import type {
   EvalRunRequest,
   Chat,
   ChatList,
+  ChatState,
   ChatStatus,
   CreateChatRequest,
   ForkChatRequest,
@@ -466,6 +467,17 @@ export interface GetChatParameters {
   chatId: string;
 }
 
+export interface GetChatStateParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
 export interface ListChatMessagesParameters {
   /**
    * Identifier of the integration.
@@ -525,6 +537,17 @@ export interface ListChatsParameters {
 }
 
 export interface UpdateChatParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+}
+
+export interface UpdateChatStateParameters {
   /**
    * Identifier of the integration.
    */
@@ -1213,6 +1236,10 @@ export interface Operations {
    */
   getChat: { input: GetChatParameters; answer: Chat };
   /**
+   * Read what tools keep in a chat.
+   */
+  getChatState: { input: GetChatStateParameters; answer: ChatState };
+  /**
    * List the messages of a chat, newest first.
    */
   listChatMessages: { input: ListChatMessagesParameters; answer: MessageList };
@@ -1224,6 +1251,10 @@ export interface Operations {
    * Set the title and the metadata of a chat.
    */
   updateChat: { input: UpdateChatParameters & UpdateChatRequest; answer: Chat };
+  /**
+   * Change what tools keep in a chat.
+   */
+  updateChatState: { input: UpdateChatStateParameters & { patch: ChatState }; answer: ChatState };
   /**
    * Send answers to the open questions of a chat.
    */

@@ -37,6 +37,8 @@ export const operationRoles = {
   listChatMessages: 'viewer',
   createChat: 'developer',
   updateChat: 'developer',
+  getChatState: 'viewer',
+  updateChatState: 'developer',
   forkChat: 'developer',
   deleteChat: 'developer',
 

@@ -58,11 +58,15 @@ export const forkChat = 'POST /v2/integrations/:apiIntegrationId/chats/:fromChat
 
 export const getChat = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId';
 
+export const getChatState = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/state';
+
 export const listChatMessages = 'GET /v2/integrations/:apiIntegrationId/chats/:chatId/messages';
 
 export const listChats = 'GET /v2/integrations/:apiIntegrationId/chats';
 
 export const updateChat = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId';
+
+export const updateChatState = 'PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state';
 
 export const answerQuestions = 'POST /v2/integrations/:apiIntegrationId/chats/:chatId/answers';
 

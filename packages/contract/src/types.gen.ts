@@ -1562,6 +1562,23 @@ export interface Step {
     [k: string]: unknown;
   } | null;
   /**
+   * How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens.
+   */
+  stateChanges: {
+    /**
+     * The new values by their keys.
+     */
+    set: {
+      [k: string]: unknown;
+    };
+    /**
+     * The keys that the call removed.
+     *
+     * Items: A key.
+     */
+    removed: string[];
+  } | null;
+  /**
    * What guardrails decided about the step, in the order in which they were asked.
    */
   guardrails: GuardrailDecision[];
@@ -2074,6 +2091,13 @@ export interface ChatList {
    * Send it as `cursor` to read the next page. Null on the last page.
    */
   nextCursor: string | null;
+}
+
+/**
+ * What tools keep in a chat: values by their keys, at most 64 KiB as JSON. In a change, null removes a member.
+ */
+export interface ChatState {
+  [k: string]: unknown;
 }
 
 /**

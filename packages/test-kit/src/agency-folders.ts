@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MODULE = 'held-tool-agency.ts';
-const EXPORTS = { gate: 'heldToolAgency', team: 'heldTeamAgency', asking: 'askingAgency' } as const;
+const EXPORTS = {
+  gate: 'heldToolAgency',
+  team: 'heldTeamAgency',
+  asking: 'askingAgency',
+  keeping: 'keepingAgency',
+} as const;
 
 /** An agency of the test kit that can be a folder. */
 export type FolderAgency = keyof typeof EXPORTS;

@@ -2,6 +2,7 @@ import { callTool } from '@runwire/server/src/agent/call-tool.ts';
 import type { AgentFiles } from '@runwire/server/src/agent/files-port.ts';
 import type { Tool } from '@runwire/server/src/agent/ports.ts';
 import { fileTools } from '@runwire/server/src/agent/tools/file-tools.ts';
+import { EMPTY_STATE } from '@runwire/server/src/domain/chat/chat-state.ts';
 import type { ToolCallItem } from '@runwire/server/src/domain/run/events.ts';
 
 const room = { isFull: false, onceRoom: () => {} };
@@ -19,6 +20,7 @@ export async function askTool(
     runId: 'r',
     userContext: null,
     member: async () => null,
+    state: async () => EMPTY_STATE,
     signal,
     prompt: [],
     room,

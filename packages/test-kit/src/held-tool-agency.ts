@@ -85,3 +85,25 @@ export const askingAgency = asking(true);
 export const trustingAgency = asking(false);
 /** After another edit the tools are gone. */
 export const emptyAgency = defineAgency({ name: 'Empty', agents: [member('Lead', [])] });
+
+const keepTool = (name: string, repeatable: boolean) =>
+  defineTool({
+    name,
+    description: 'Keeps its id in the chat.',
+    inputSchema: { type: 'object', required: ['id', 'known', 'pauseMs'] },
+    repeatable,
+    execute: async (input, { state }) => {
+      const { id, known, pauseMs } = input as { id: string; known: readonly string[]; pauseMs: number };
+      const seen = known.filter((one) => state.get(one) !== undefined);
+      state.set(id, seen);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      state.set('last', id);
+      return seen.join(' ');
+    },
+  });
+
+/** Each call keeps which of the known calls it finds in the chat's state. */
+export const keepingAgency = defineAgency({
+  name: 'Keeping',
+  agents: [member('Keeper', [keepTool('keep', false), keepTool('keep_again', true)])],
+});

@@ -107,7 +107,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   audit: ['store', ...base],
   webhooks: ['audit', 'store', ...base],
   // The process of an agency reports progress, and a call that outlives its time ends it.
-  agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/tool-progress.ts', ...base],
+  agencies: [...agentPorts, 'agent/call-limit.ts', 'agent/call-state.ts', 'agent/tool-progress.ts', ...base],
   chats: ['audit', 'search', 'store', ...base],
   attachments: ['files', 'storage/*.ts', 'store', ...base],
   files: ['audit', 'storage', 'webhooks', 'store', ...base],

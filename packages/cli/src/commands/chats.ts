@@ -38,6 +38,10 @@ interface UpdateOptions extends OneOptions {
   readonly askAgain?: readonly string[];
 }
 
+interface StateOptions extends OneOptions {
+  readonly patch?: string;
+}
+
 const ONE = 'print the chat as JSON';
 
 export function addChatsCommands(program: CliCommand, context: Context): void {
@@ -47,6 +51,7 @@ export function addChatsCommands(program: CliCommand, context: Context): void {
   addCreateCommand(chats, context);
   addForkCommand(chats, context);
   addUpdateCommand(chats, context);
+  addStateCommand(chats, context);
   addDeleteCommand(chats, context);
   addMessagesCommand(program, context);
 }
@@ -190,6 +195,28 @@ function addUpdateCommand(chats: CliCommand, { env }: Context): void {
         ...(askAgain !== undefined && { approvals: withoutTools(await client.chats.get({ chatId }), askAgain) }),
       };
       printChat(await client.chats.update({ chatId, ...fields }), options);
+    });
+}
+
+function addStateCommand(chats: CliCommand, { env }: Context): void {
+  chats
+    .command('state')
+    .explain({
+      summary: 'show or change what tools keep in a chat',
+      details: ['JSON is a merge patch: null removes a key. The state cannot be changed while a run is active.'],
+      examples: ['runwire chats state trip', `runwire chats state trip --patch '{"plan":"pro","coupon":null}'`],
+    })
+    .argument('CHAT')
+    .option('--patch <JSON>', 'the keys to change')
+    .printsJson('print the state as JSON in one line')
+    .asksIntegration()
+    .action(async (chatId: string, { patch: given, json, ...options }: StateOptions) => {
+      const patch = jsonOption('--patch', given) as Readonly<Record<string, unknown>> | undefined;
+      const client = await connectToIntegration(env, options);
+      const { chats: api } = client;
+      const state = await (patch === undefined ? api.state({ chatId }) : api.patchState({ chatId, patch }));
+      if (json) printJson(state);
+      else print(JSON.stringify(state, null, 2));
     });
 }
 

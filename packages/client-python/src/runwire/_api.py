@@ -186,6 +186,28 @@ class ChatsApi(Resource):
         )
         return answer
 
+    def state(self, chat_id: str, *, integration: str | None = None) -> models.ChatState:
+        """Read what tools keep in a chat."""
+        answer: models.ChatState = self._json(
+            "GET /v2/integrations/:apiIntegrationId/chats/:chatId/state",
+            {"chatId": chat_id, "apiIntegrationId": integration},
+        )
+        return answer
+
+    def patch_state(
+        self,
+        chat_id: str,
+        patch: Mapping[str, Any],
+        *,
+        integration: str | None = None,
+    ) -> models.ChatState:
+        """Change what tools keep in a chat."""
+        answer: models.ChatState = self._json(
+            "PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state",
+            {"chatId": chat_id, "patch": patch, "apiIntegrationId": integration},
+        )
+        return answer
+
     def fork(
         self,
         from_chat_id: str,

@@ -18,6 +18,8 @@ from ._types import RunHandle
 _MAX_ATTEMPTS = 4
 _REPEATABLE_METHODS = ("GET", "HEAD", "PUT")
 _REPEATABLE_PATHS = ("/cancel", "/create_agency_upload")
+_BODY_FIELDS = {"PATCH /v2/integrations/:apiIntegrationId/chats/:chatId/state": "patch"}
+"""Operations whose body may have any members: the caller gives it in this field."""
 
 
 class Omitted:
@@ -123,7 +125,8 @@ class Transport:
         if ":apiIntegrationId" in template:
             given["apiIntegrationId"] = await self.integration(given.get("apiIntegrationId"))
         path = fill(template, given)
-        body = to_json(given) if method in ("POST", "PUT", "PATCH") else None
+        sent = given[_BODY_FIELDS[route]] if route in _BODY_FIELDS else given
+        body = to_json(sent) if method in ("POST", "PUT", "PATCH") else None
         if body is None:
             path += _query_from(given)
         is_repeatable = method in _REPEATABLE_METHODS or path.endswith(_REPEATABLE_PATHS)

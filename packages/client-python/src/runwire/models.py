@@ -1823,6 +1823,8 @@ class Step(TypedDict):
     """
     shownArguments: dict[str, Any] | None
     """What the model wrote instead of `arguments`. Null if these are null."""
+    stateChanges: StepStateChanges | None
+    """How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens."""
     guardrails: list[GuardrailDecision]
     """What guardrails decided about the step, in the order in which they were asked."""
     summary: StepSummary | None
@@ -1911,6 +1913,15 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepStateChanges(TypedDict):
+    """How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens."""
+
+    set: dict[str, Any]
+    """The new values by their keys."""
+    removed: list[str]
+    """The keys that the call removed."""
 
 
 class StepSummary(TypedDict):
@@ -2432,6 +2443,10 @@ HistoryItem = UserHistoryItem | AssistantHistoryItem | ToolHistoryItem
 
 Attachment = FileAttachment | ImageAttachment
 """A file or an image of a message, discriminated by `type`."""
+
+
+ChatState = dict[str, Any]
+"""What tools keep in a chat: values by their keys, at most 64 KiB as JSON. In a change, null removes a member."""
 
 
 UsageRecord = RunUsageRecord | Adjustment

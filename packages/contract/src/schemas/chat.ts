@@ -76,6 +76,16 @@ export const Chat = named(
   ),
 );
 
+export const ChatState = named(
+  'ChatState',
+  freeObject({
+    // Tells it apart from other objects with any members.
+    title: 'ChatState',
+    description:
+      'What tools keep in a chat: values by their keys, at most 64 KiB as JSON. In a change, null removes a member.',
+  }),
+);
+
 export const ChatList = toList('ChatList', Chat);
 
 export const CreateChatRequest = named(

@@ -19,7 +19,16 @@ export { AgencyFile, type AgentFile, agencyPatternSentences, type FlowFile, MAX_
 export { AnsweringRun, AnswerQuestionsRequest, AskedQuestion, AskedQuestionList } from './asked-question.ts';
 export { Attachment, FileAttachment, ImageAttachment } from './attachment.ts';
 export { AuditEvent, AuditEventList } from './audit.ts';
-export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList, UpdateChatRequest } from './chat.ts';
+export {
+  Chat,
+  ChatList,
+  ChatState,
+  ChatStatus,
+  CreateChatRequest,
+  Message,
+  MessageList,
+  UpdateChatRequest,
+} from './chat.ts';
 export { ClientToken, CreateClientTokenRequest } from './client-token.ts';
 export { GetCompletionV2Request, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';

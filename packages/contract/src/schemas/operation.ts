@@ -51,6 +51,8 @@ export interface Operation {
   readonly query?: TSchema;
   readonly headers?: TSchema;
   readonly body?: TSchema;
+  /** The clients' field for the body, if the body may have any members. Other bodies are merged with the path's fields. */
+  readonly bodyField?: string;
   /** True if the request may have no body. */
   readonly bodyOptional?: true;
   readonly example: OperationExample;

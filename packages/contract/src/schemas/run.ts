@@ -170,6 +170,18 @@ export const Step = named(
       shownArguments: nullable(
         freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
       ),
+      stateChanges: nullable(
+        Type.Object(
+          {
+            set: freeObject({ description: 'The new values by their keys.' }),
+            removed: Type.Array(text('A key.'), { description: 'The keys that the call removed.' }),
+          },
+          {
+            description:
+              'How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens.',
+          },
+        ),
+      ),
       guardrails: Type.Array(ref(GuardrailDecision), {
         description: 'What guardrails decided about the step, in the order in which they were asked.',
       }),

@@ -1,5 +1,5 @@
 import { registerMember } from '../accounts/register-member.ts';
-import { type LoadedAgency, usesSandbox } from '../agencies/loaded-agency.ts';
+import { type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
@@ -24,6 +24,7 @@ import {
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_GUARDRAILS,
   JOURNAL_FORMAT_WITH_RERUNS,
+  JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -62,7 +63,12 @@ export interface Reservation {
   readonly now: number;
 }
 
-function journalFormat({ request, decision, agency }: Reservation): number {
+function journalFormat(reservation: Reservation): number {
+  const usesState = [...(reservation.agency?.agents.values() ?? [])].some(needsState);
+  return usesState ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
+}
+
+function otherFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
   const agents = [...(agency?.agents.values() ?? [])];
   if (agents.some(({ guardrails }) => guardrails !== null)) return JOURNAL_FORMAT_WITH_GUARDRAILS;
@@ -298,6 +304,15 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     },
     { maxRunSeconds, onDisconnect, keepAttachments, model, files },
     { ownerId, message, attachments, sandboxFiles, userContext, hasHistory, continuation, clientTools, extras },
-    { trace, attempt: 1, nodeId, opening, isOpeningStored, resumed, original: original?.journal ?? null },
+    {
+      trace,
+      attempt: 1,
+      nodeId,
+      isNewChat: chat === null,
+      opening,
+      isOpeningStored,
+      resumed,
+      original: original?.journal ?? null,
+    },
   );
 }

@@ -1,16 +1,19 @@
 import { SourceChanged } from '../chats/fork/copy-chat.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
+import { EMPTY_STATE, parseState, stateJson } from '../domain/chat/chat-state.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
+import { stateAfter } from '../domain/run/state-steps.ts';
 import { hasImages } from '../domain/run/step.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
+import { stateAtStart, storeState } from '../store/queries/chat-states.ts';
 import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
 import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
 import { setSummary } from '../store/queries/summaries.ts';
 import { copyToolImages } from '../store/queries/tool-images.ts';
-import type { Tx } from '../store/store.ts';
+import { first, type Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
 const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
@@ -33,6 +36,7 @@ export async function storeOriginal(
       steps: jsonRows(steps.map(({ step }) => ({ step }))),
     });
     if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
+    await storeKeptState(tx, chatKey, steps);
     if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
     if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
   }
@@ -42,6 +46,15 @@ export async function storeOriginal(
   if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0)
     throw new SourceChanged('A blob of the chat was deleted.');
   return tx.all(attachmentsOfRun, { chatKey, runId });
+}
+
+/** The fork has the state after the steps that the rerun keeps. */
+async function storeKeptState(tx: Tx, chatKey: ChatKey, steps: Rerun['steps']): Promise<void> {
+  if (steps.every(({ state }) => state === undefined)) return;
+  const row = await first(tx.all(stateAtStart, { chatKey }));
+  let state = row === undefined ? EMPTY_STATE : parseState(row.state_json, row.agent);
+  for (const step of steps) state = stateAfter(state, step);
+  await tx.run(storeState, { chatKey, stateJson: stateJson(state), agent: state.agent });
 }
 
 /** The write of T1 for an eval. Its run counts as its own original, so it is free like any rerun. */

@@ -7,6 +7,7 @@ const about = {
   date: '2030-01-02',
   member: { consumerId: 'm1', name: 'Ada', metadata: { plan: 'Pro', tags: ['a', 'b'] } },
   userContext: { name: '{{date}}', age: 5, empty: null, inner: { x: true } },
+  state: { cart: ['pen'], name: '{{date}}' },
 };
 
 test('inserts values once: text as it is, objects as JSON, missing values as nothing', (t) => {
@@ -17,6 +18,7 @@ test('inserts values once: text as it is, objects as JSON, missing values as not
     ['{{user_context.age}}|{{user_context.empty}}|{{user_context.none.x}}|', '5|||'],
     ['{{user_context.inner}} {{member.metadata.tags}}', '{"x":true} ["a","b"]'],
     ['{{member.metadata.tags.1}} {{user_context.constructor}}', 'b '],
+    ['{{state.cart}} {{state.cart.0}} {{state.name}}{{state.none}}', '["pen"] pen {{date}}'],
     ['{ {date} } {{date', '{ {date} } {{date'],
   ] as const) {
     assert.equal(fillIn(text, about), filled, text);
@@ -56,7 +58,7 @@ test('joins shared and own instructions, and the context if the agency wants it'
 test('fixed instructions leave out what a function writes, and do not call it', () => {
   const own = () => assert.fail('code of the agency was called');
   const parts = { shared: 'Be kind on {{date}}.', own, contextToModel: true, files: '' };
-  const about = { date: '2026-11-16', member: null, userContext: { plan: 'Pro' } };
+  const about = { date: '2026-11-16', member: null, userContext: { plan: 'Pro' }, state: {} };
   assert.equal(writeFixedInstructions(parts)(about), 'Be kind on 2026-11-16.\n\nuser_context:\n{"plan":"Pro"}');
   assert.equal(
     writeFixedInstructions({ ...parts, shared: '', own: 'Help.', contextToModel: false, files: '' })(about),

@@ -5,6 +5,8 @@ export type WriteInstructions = (about: AboutRun) => string | Promise<string>;
 
 export const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const ROOTS = ['user_context', 'member', 'date'];
+/** Instructions may also contain the chat's state. */
+const INSTRUCTION_ROOTS = [...ROOTS, 'state'];
 
 export interface UnknownPlaceholder {
   /** As written, with its braces. */
@@ -12,29 +14,37 @@ export interface UnknownPlaceholder {
   readonly message: string;
 }
 
-/** Returns the first placeholder that has no value, or null. */
-export function unknownPlaceholder(text: string): UnknownPlaceholder | null {
+/** Returns the first placeholder of instructions that has no value, or null. */
+export const unknownInInstructions = (text: string): UnknownPlaceholder | null =>
+  findUnknown(text, INSTRUCTION_ROOTS, '`{{user_context.x}}`, `{{member.x}}`, `{{state.x}}` or `{{date}}`');
+
+/** The same for texts of an agency that are no instructions. */
+export const unknownPlaceholder = (text: string): UnknownPlaceholder | null =>
+  findUnknown(text, ROOTS, '`{{user_context.x}}`, `{{member.x}}` or `{{date}}`');
+
+function findUnknown(text: string, roots: readonly string[], known: string): UnknownPlaceholder | null {
   for (const [written, inner = ''] of text.matchAll(PLACEHOLDER)) {
     const [root = '', ...rest] = inner.trim().split('.');
     if (root === 'date' && rest.length > 0)
       return { written, message: `\`${written}\` does not exist; write \`{{date}}\`.` };
-    if (ROOTS.includes(root)) continue;
-    const known = '`{{user_context.x}}`, `{{member.x}}` or `{{date}}`';
+    if (roots.includes(root)) continue;
     return { written, message: `\`${written}\` does not exist; write ${known}.` };
   }
   return null;
 }
 
-export function usesMember(text: string): boolean {
-  return [...text.matchAll(PLACEHOLDER)].some(([, inner = '']) => inner.trim().split('.')[0] === 'member');
-}
+export const usesMember = (text: string): boolean => hasRoot(text, 'member');
+export const usesState = (text: string): boolean => hasRoot(text, 'state');
+
+const hasRoot = (text: string, root: string): boolean =>
+  [...text.matchAll(PLACEHOLDER)].some(([, inner = '']) => inner.trim().split('.')[0] === root);
 
 /** Puts the values in. They are inserted once: braces in a value stay as they are. */
 export function fillIn(text: string, about: AboutRun): string {
   return text.replaceAll(PLACEHOLDER, (_written, inner: string) => {
     const [root, ...rest] = inner.trim().split('.');
     if (root === 'date') return about.date;
-    let value: unknown = root === 'member' ? about.member : about.userContext;
+    let value: unknown = root === 'member' ? about.member : root === 'state' ? about.state : about.userContext;
     for (const name of rest) {
       const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
       value = isInside ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
@@ -104,7 +114,7 @@ export function knownInstructions(
 const hasPlaceholders = (text: string) => text.search(PLACEHOLDER) !== -1;
 
 /** For instructions without placeholders. */
-const NO_VALUES: AboutRun = { date: '', member: null, userContext: undefined };
+const NO_VALUES: AboutRun = { date: '', member: null, userContext: undefined, state: {} };
 
 function joined({ shared, contextToModel, files }: InstructionParts, about: AboutRun, own: string): string {
   const context = contextToModel && about.userContext !== undefined ? contextText(about.userContext) : '';

@@ -10,7 +10,7 @@ import type { ReadVariable } from './expand-variables.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
-import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import { trimmed, usesMember, usesState, writeFixedInstructions, writeInstructions } from './instructions.ts';
 import { findGuardrails, type GuardrailParts } from './load-guardrail.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
@@ -181,6 +181,7 @@ async function loadAgent(
     fixedInstructions: writeFixedInstructions(instructionParts),
     instructionTexts: { ...instructionParts, own: typeof own === 'string' ? own : null },
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared) || below?.usesMember === true,
+    usesState: toStateUse(shared, own),
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],
     ownModels: parts.ownModels,
@@ -199,6 +200,11 @@ async function loadAgent(
     starters: value.starters ?? [],
     flows,
   };
+}
+
+function toStateUse(shared: string, own: AgentDraft['code']['instructions'] | string): LoadedAgent['usesState'] {
+  if (usesState(shared) || (typeof own === 'string' && usesState(own))) return 'text';
+  return typeof own === 'function' ? 'function' : null;
 }
 
 /** The provider of the model runs its own search. */

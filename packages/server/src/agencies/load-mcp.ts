@@ -83,7 +83,7 @@ function getApproval({ approval = 'never' }: ServerFile): McpServer['approval'] 
   return approval === 'always' ? 'always' : [];
 }
 
-const NO_RUN: AboutRun = { date: '', member: null, userContext: undefined };
+const NO_RUN: AboutRun = { date: '', member: null, userContext: undefined, state: {} };
 
 interface Templates {
   readonly headers: ReadonlyMap<string, Template>;

@@ -70,6 +70,7 @@ export async function loadTool(name: string, given: object, compile: CompileSche
     editable: tool.editable === true,
     remember: tool.remember === true,
     timeoutMs: Number(timeoutSeconds) * 1000,
+    takesState: true,
     asks: asksApproval(needsApproval as NeedsApproval, checkInput),
     call: checkedCall({
       checkInput,

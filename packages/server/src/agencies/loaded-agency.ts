@@ -55,6 +55,8 @@ export interface LoadedAgent {
   readonly instructionTexts: InstructionTexts;
   /** True if `instructions` or `filesBelow` uses the member, which must then be read from the store. */
   readonly usesMember: boolean;
+  /** How `instructions` uses the chat's state: a text names it, or a function may use it. Null if neither is so. */
+  readonly usesState: 'text' | 'function' | null;
   /** `provider/model`. Null if the agent names none. See `Agencies.getModel`. */
   readonly model: string | null;
   /** The agent's own, otherwise the agency's. */
@@ -91,6 +93,8 @@ export interface LoadedAgent {
 export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean =>
   SANDBOX_TOOLS.some((name) => builtIn.includes(name));
 
+/** True if an earlier version would not execute the agent's runs as this one does, even if the chat has no state. */
+export const needsState = ({ usesState }: Pick<LoadedAgent, 'usesState'>): boolean => usesState === 'text';
 /** What happens if a chat is longer than the window of its models. */
 export interface LongChats {
   /** False if the oldest turns are left out. */

@@ -1,6 +1,6 @@
 import { type AgencyFolder, besideFile, FileRefused } from './agency-folder.ts';
 import { type Faults, FILE_START, type Location, type Path, positionIn } from './fault.ts';
-import { trimmed, unknownPlaceholder } from './instructions.ts';
+import { trimmed, unknownInInstructions } from './instructions.ts';
 
 export interface WrittenAt {
   readonly location: Location;
@@ -22,7 +22,7 @@ export async function readText(
 ): Promise<string> {
   const { location, path } = at;
   if (folder === null || !FILE_NAME.test(written)) {
-    const unknown = unknownPlaceholder(written);
+    const unknown = unknownInInstructions(written);
     if (unknown !== null) faults.addPiece(location, path, unknown.written, unknown.message);
     return trimmed(written);
   }
@@ -37,7 +37,7 @@ export async function readText(
   const file = besideFile(location.file, written);
   try {
     const text = await folder.read(file);
-    const unknown = unknownPlaceholder(text);
+    const unknown = unknownInInstructions(text);
     if (unknown !== null) faults.addAt(file, positionIn(text, text.indexOf(unknown.written)), unknown.message);
     if (trimmed(text) === '') faults.addAt(file, FILE_START, 'The file is empty; write the instructions into it.');
     return trimmed(text);

@@ -69,9 +69,9 @@ function recordedOutcome(setting: CallsSetting, call: ToolCallItem): ToolOutcome
   const found = scope.recorded.find(toWritten(setting, call));
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null) {
-    const { text, failed, images } = found;
-    const recordedImages = images === undefined ? {} : { recordedImages: images };
-    return { status: failed ? 'failed' : 'completed', text, textLength: 0, ...recordedImages };
+    const { text, failed, images, state } = found;
+    const more = { ...(images !== undefined && { recordedImages: images }), ...(state !== undefined && { state }) };
+    return { status: failed ? 'failed' : 'completed', text, textLength: 0, ...more };
   }
   const settlement = scope.continuation?.settlements.get(call.callId);
   if (settlement !== undefined && settlement.verdict !== 'approved') return null;
@@ -186,7 +186,7 @@ async function leafOutcome(
   approved: Approval | null,
   span: ToolTrace | null,
 ): Promise<Outcome> {
-  const { scope, loop, agent, prompt } = setting;
+  const { scope, loop, agent, prompt, step } = setting;
   const { userContext, signal, finished, continuation, room } = scope;
   // A call of an unknown tool has no effect.
   const mayRepeat = agent.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
@@ -199,10 +199,11 @@ async function leafOutcome(
   // An approved call has the key of the run in which the model made it, except in a fork of its chat.
   const runId = approved === null ? scope.runId : (continuation?.keyRunId ?? scope.runId);
   const member = () => scope.team.member();
+  const state = () => scope.state.beforeCalls(step);
   const speaker = toSpeaker(call.agent, loop);
   const onProgress = (text: string) => scope.emit({ type: 'tool_progress', ...speaker, callId: call.callId, text });
   const traceparent = scope.propagatesTrace ? span?.traceparent : undefined;
-  const about = { runId, userContext, member, signal, prompt, approval, traceparent };
+  const about = { runId, userContext, member, state, signal, prompt, approval, traceparent };
   return checkedOutcome(setting, call, () => callTool(call, agent.tools, { ...about, room, onProgress }));
 }
 

@@ -83,6 +83,11 @@ export async function callStep(
       completedAt: Date.now(),
     });
     let shown: ShownOutcome = outcome;
+    if (outcome.state !== undefined && outcome.status === 'completed') {
+      await scope.state.load();
+      const problem = scope.state.problem(outcome.state);
+      if (problem !== null) shown = failedCall(`The tool failed: ${problem}`);
+    }
     if (publication !== undefined) {
       const published = toOutputItem(outcome);
       const problem = await scope.publish(publication, getStep(outcome.status, published), published);
@@ -90,13 +95,13 @@ export async function callStep(
       shown = failedCall(problem);
     }
     signal.throwIfAborted();
-    const { status } = shown;
+    const { status, state } = shown;
     const item = toOutputItem(shown);
     progress.items.push(item);
     if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
     scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
-    await scope.journal(getStep(status, item));
+    await scope.journal({ ...getStep(status, item), ...(state !== undefined && status === 'completed' && { state }) });
     return item;
   });
 }
@@ -148,7 +153,7 @@ function cutOutput({ text, textLength = text.length }: OutcomeText, characters: 
 }
 
 type OutcomeText = Pick<ToolOutcome, 'text' | 'textLength'>;
-type ShownOutcome = OutcomeText & Pick<StoredOutcome, 'status' | 'stored'>;
+type ShownOutcome = OutcomeText & Pick<StoredOutcome, 'status' | 'state' | 'stored'>;
 
 /** Makes durable that an approved call begins, so that no later attempt makes it again. */
 export async function recordBegin(setting: CallsSetting, call: ToolCallItem): Promise<void> {

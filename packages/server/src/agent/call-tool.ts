@@ -4,8 +4,10 @@ import { errorText } from '@runwire/lib/error-text.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { isTooDeep, shownMessage, TOO_DEEP } from '@runwire/models';
+import { type ChatState, EMPTY_STATE } from '../domain/chat/chat-state.ts';
 import type { ToolCallItem } from '../domain/run/events.ts';
 import { CallLimit } from './call-limit.ts';
+import { CallState, withChanges } from './call-state.ts';
 import { type CheckResult, failedCall, type PromptItem, type Room, type Tool, type ToolOutcome } from './ports.ts';
 import { ToolProgress } from './tool-progress.ts';
 
@@ -14,6 +16,8 @@ export interface CallSetting {
   readonly runId: string;
   readonly userContext: unknown;
   readonly member: () => Promise<RunMember | null>;
+  /** The chat's state before the calls of the same answer. */
+  readonly state: () => Promise<ChatState>;
   readonly signal: AbortSignal;
   /** The prompt with which the model made the call. */
   readonly prompt: readonly PromptItem[];
@@ -69,24 +73,31 @@ async function makeCall(
   tool: Tool,
   given: unknown,
   call: ToolCallItem,
-  { runId, userContext, member, signal, prompt, approval, traceparent }: CallSetting,
+  { runId, userContext, member, state: readState, signal, prompt, approval, traceparent }: CallSetting,
   progress: ToolProgress,
 ): Promise<ToolOutcome> {
+  const [asking, before] = await Promise.all([member(), tool.takesState === true ? readState() : EMPTY_STATE]);
+  const state = new CallState(before);
   const about = {
     idempotencyKey: `${runId}/${call.callId}`,
     callId: call.callId,
     ...(traceparent !== undefined && { traceparent }),
     userContext,
-    member: await member(),
+    member: asking,
     abortSignal: signal,
     progress: progress.report,
+    state: state.shown,
     toolCallId: call.callId,
     messages: modelMessages(prompt),
     context: userContext,
     experimental_context: userContext,
     approval,
   };
-  return tool.call(given, about, call.text);
+  try {
+    return withChanges(await tool.call(given, about, call.text, state), state.end());
+  } finally {
+    state.end();
+  }
 }
 
 /** Converts the prompt to `ModelMessage`s of the AI SDK. */

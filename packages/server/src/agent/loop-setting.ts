@@ -31,6 +31,8 @@ export interface CallsSetting {
   /** Runs the loop that a `send_message` begins. */
   readonly runLoop: RunLoop;
   readonly agent: TeamAgent;
+  /** The model's step that has the calls. */
+  readonly step: Step;
   /** The prompt with which the model made the calls. */
   readonly prompt: readonly PromptItem[];
   /** The calls as the model wrote them. */

@@ -11,6 +11,7 @@ import { modelStep } from './model-step.ts';
 import type { Model, ModelRequest, Tool } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
+import { emptyRunState } from './run-state.ts';
 import { StepGate } from './step-gate.ts';
 import type { Flow, TeamAgent } from './team.ts';
 
@@ -130,6 +131,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     finished,
     continuation: null,
     recorded: null,
+    state: emptyRunState(),
     gate: new StepGate(
       { signal: controller.signal, stopsAfterStep: () => false, stepDone: () => controller.signal.throwIfAborted() },
       finished,

@@ -82,6 +82,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       loop: start,
       runLoop,
       agent,
+      step,
       prompt: [...prompt],
       written: calls,
       asks: step.asks ?? {},

@@ -1,8 +1,10 @@
 import type { ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
+import type { StateChange } from '../domain/chat/chat-state.ts';
 import type { QuestionKind } from '../domain/question/question.ts';
 import type { GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { type GivenImage, type ImageResult, type ToolImage, withinLimits } from '../domain/run/tool-image.ts';
+import type { CallState } from './call-state.ts';
 import type { Publication } from './publication.ts';
 
 export type { GuardrailAttachment } from '@runwire/agency';
@@ -49,9 +51,14 @@ export interface Tool extends ModelTool {
   readonly remember?: boolean | undefined;
   /** How long a call may take. Absent if the tool has its own limit. */
   readonly timeoutMs?: number | undefined;
+  /** True if the tool is code of the agency, which can use the chat's state. */
+  readonly takesState?: boolean | undefined;
   readonly checkInput: CheckInput;
-  /** Checks the input and makes the call. A rejection is a failed call. `argumentsText` is the input as the model wrote it. */
-  readonly call: (input: unknown, call: ToolCall, argumentsText: string) => Promise<ToolOutcome>;
+  /**
+   * Checks the input and makes the call. A rejection is a failed call. `argumentsText` is the input as the model wrote it,
+   * `state` the chat's state in `call`, if the tool takes it. The outcome has its changes only if the call was made in another process.
+   */
+  readonly call: (input: unknown, call: ToolCall, argumentsText: string, state?: CallState) => Promise<ToolOutcome>;
 }
 
 /** A guardrail in the form that the loop asks. */
@@ -70,6 +77,8 @@ export interface ToolOutcome {
   readonly textLength?: number;
   /** Present if the call changes files. The outcome counts only if they become visible. */
   readonly publication?: Publication;
+  /** How a successful call changed the chat's state. Absent if it changed nothing. */
+  readonly state?: readonly StateChange[];
   /** Not stored yet. */
   readonly images?: readonly GivenImage[];
   /** Another run has stored them. */

@@ -86,19 +86,19 @@ function groupOutcomes(calls: Iterable<RecordedCall>): ReadonlyMap<string, reado
 }
 
 function* callsIn(original: readonly Step[]): Iterable<RecordedCall> {
-  const outcomes = new Map<string, ToolOutputItem>();
-  for (const { kind, output } of original) {
+  const outcomes = new Map<string, Exclude<RecordedOutcome, 'waited'>>();
+  for (const { kind, output, state } of original) {
     const [first] = output;
-    if (kind === 'tool' && first?.kind === 'tool_output') outcomes.set(first.callId, first);
+    if (kind !== 'tool' || first?.kind !== 'tool_output') continue;
+    const { callId, text, failed = false, images } = first;
+    const more = { ...(images !== undefined && { images }), ...(state !== undefined && { state }) };
+    outcomes.set(callId, { text, failed, ...more });
   }
   for (const { output, asks } of original) {
     for (const item of output) {
       if (item.kind !== 'tool_call') continue;
       const outcome = outcomes.get(item.callId);
-      if (outcome !== undefined) {
-        const { text, failed = false, images } = outcome;
-        yield { call: item, outcome: { text, failed, ...(images !== undefined && { images }) } };
-      }
+      if (outcome !== undefined) yield { call: item, outcome };
       // A call that was cut off has no outcome.
       else if (asks?.[item.callId] !== undefined) yield { call: item, outcome: 'waited' };
     }

@@ -9,6 +9,7 @@ import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { Publication } from './publication.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
+import type { RunState } from './run-state.ts';
 import type { StepGate } from './step-gate.ts';
 import type { Team } from './team.ts';
 
@@ -50,6 +51,7 @@ export interface RunScope {
   readonly continuation: RunContinuation | null;
   /** The calls of the run that this one repeats. Null if all calls are made. */
   readonly recorded: RecordedCalls | null;
+  readonly state: RunState;
   readonly gate: StepGate;
   /** True if providers and MCP servers get the `traceparent` of a call. */
   readonly propagatesTrace: boolean;

@@ -10,6 +10,7 @@ import { modelStep } from './model-step.ts';
 import type { Model, ModelOutput, ModelRequest } from './ports.ts';
 import { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
+import { emptyRunState } from './run-state.ts';
 import { StepGate } from './step-gate.ts';
 import type { TeamAgent } from './team.ts';
 
@@ -71,6 +72,7 @@ class Rig {
       finished: new FinishedSteps([], false),
       continuation: null,
       recorded: null,
+      state: emptyRunState(),
       gate: new StepGate({ signal, stopsAfterStep: () => false, stepDone: () => {} }, { hasOpenCalls: false }),
       limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
       userContext: undefined,

@@ -433,7 +433,8 @@ async function chatsDeletedTogether(reads: Reads, chatKey: ChatKey): Promise<Cha
   return chatKeys;
 }
 
-async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {
+/** Throws `run_active`. In a transaction that has locked the chat, no run begins before its end. */
+export async function refuseIfActive(reads: Reads, chatKey: ChatKey): Promise<void> {
   const active = await first(reads.all(activeRunOfChat, { chatKey }));
   if (active === undefined) return;
   const { run_id: runId, usage_request_id: usageRequestId, chat_id: chatId } = active;

@@ -1,6 +1,7 @@
 import type { ChatKey } from '../domain/ids.ts';
 import { deleteAskedQuestions } from '../store/queries/asked-questions.ts';
 import { deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
+import { deleteStates } from '../store/queries/chat-states.ts';
 import { deleteChat, deleteMessages } from '../store/queries/chats.ts';
 import {
   deleteChunksOfChat,
@@ -36,6 +37,7 @@ export async function deleteContent(tx: Tx, chatKey: ChatKey, now: number): Prom
   await tx.run(freeBlobsOfChat, { chatKey, since: now });
   await tx.run(deleteAttachments, { chatKey });
   await tx.run(deleteAnnounced, { chatKey });
+  await tx.run(deleteStates, { chatKey });
   await tx.run(deleteSharedRuns, { chatKey });
   await tx.run(deleteAskedQuestions, { chatKey });
   await tx.run(deleteTransientMark, { chatKey });

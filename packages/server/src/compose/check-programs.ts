@@ -10,7 +10,7 @@ export interface ServerProgram {
   readonly problem: string | null;
 }
 
-const NO_RUN = { date: '', member: null, userContext: undefined };
+const NO_RUN = { date: '', member: null, userContext: undefined, state: {} };
 
 /** Looks for the programs that the MCP servers of an agency need, without starting them. */
 export function checkPrograms({ id, mcp }: LoadedAgency, { variable }: Secrets): ServerProgram[] {

@@ -12,6 +12,7 @@ import { readEval } from '../admission/eval-request.ts';
 import { readRerun } from '../admission/rerun-request.ts';
 import { auditFor } from '../audit/audit.ts';
 import { AuditLog } from '../audit/audit-log.ts';
+import { ChatStates } from '../chats/chat-states.ts';
 import { Chats } from '../chats/chats.ts';
 import { Questions } from '../chats/questions.ts';
 import type { NodeStats } from '../domain/node-stats.ts';
@@ -117,7 +118,7 @@ export async function openHttp(
   addRunRoutes(app, foundation, accounts, { ...runs, chats });
   addFileRoutes(app, foundation, accounts);
   const { fetchAllow } = config;
-  chatRoutes(app, { chats, blobs: runs.attachments.blobs, fetchAllow });
+  chatRoutes(app, { chats, blobs: runs.attachments.blobs, states: new ChatStates(foundation.store), fetchAllow });
   scheduleRoutes(app, accounts.schedules);
   addAccountRoutes(app, foundation, accounts, runs);
   auditRoutes(app, new AuditLog(foundation.store.reads, accounts.pages), accounts.turns);

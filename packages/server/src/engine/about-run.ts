@@ -1,22 +1,34 @@
 import type { AboutRun, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import { parseState, stateObject } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { memberById } from '../store/queries/accounts.ts';
+import { stateAtStart } from '../store/queries/chat-states.ts';
 import { first, type Reads } from '../store/store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Collects what instructions can use. The member is read only if the agent's instructions use it. */
+/** For what does not use the chat's state. */
+export const NO_STATE: AboutRun['state'] = {};
+
+/** Collects what instructions can use. The member and the state are read only if the agent's instructions use them. */
 export async function aboutRun(
   reads: Reads,
-  run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
-  { usesMember }: Pick<LoadedAgent, 'usesMember'>,
+  run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext' | 'chatKey'>,
+  { usesMember, usesState }: Pick<LoadedAgent, 'usesMember' | 'usesState'>,
 ): Promise<AboutRun> {
-  return aboutMember(run, usesMember ? await getMember(reads, run) : null);
+  const row = usesState !== null ? await first(reads.all(stateAtStart, run)) : undefined;
+  const state = row === undefined ? NO_STATE : stateObject(parseState(row.state_json));
+  return aboutMember(run, usesMember ? await getMember(reads, run) : null, state);
 }
 
-/** The same with a member that is known, or not used. */
-export function aboutMember(run: Pick<AdmittedRun, 'day' | 'userContext'>, member: RunMember | null): AboutRun {
+/** The same with a member and a state that are known, or not used. */
+export function aboutMember(
+  run: Pick<AdmittedRun, 'day' | 'userContext'>,
+  member: RunMember | null,
+  state: AboutRun['state'] = NO_STATE,
+): AboutRun {
   return {
+    state,
     get date() {
       return new Date(run.day * DAY_MS).toISOString().slice(0, 10);
     },

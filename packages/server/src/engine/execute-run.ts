@@ -2,126 +2,35 @@ import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
 import { joinInstructions } from '../agent/loop-setting.ts';
-import { modelStep } from '../agent/model-step.ts';
-import type { ModelStepInput } from '../agent/model-step-input.ts';
-import { Progress, type ProgressWatcher } from '../agent/progress.ts';
-import type { Publication } from '../agent/publication.ts';
 import { RecordedCalls } from '../agent/recorded-calls.ts';
-import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
-import { StepGate } from '../agent/step-gate.ts';
-import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { Usage } from '../domain/model/usage.ts';
+import { RunState } from '../agent/run-state.ts';
+import { type ChatState, EMPTY_STATE, parseState } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
-import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
 import { toWalked } from '../domain/run/rerun.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
+import { inCommitOrder } from '../domain/run/state-steps.ts';
 import { isOwnStep, type Step } from '../domain/run/step.ts';
-import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
-import { journalledStep, journalStep } from '../runs/journal.ts';
+import { journalledStep } from '../runs/journal.ts';
+import { stateAtStart } from '../store/queries/chat-states.ts';
 import { getJournal } from '../store/queries/takeover.ts';
-import { type Logger, withFields } from '../telemetry/logger.ts';
-import { RunTrace } from '../telemetry/run-trace.ts';
+import { first } from '../store/store.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
-import { EventHold } from './event-hold.ts';
+import { Execution, type RunAttempt } from './execution.ts';
+import { ExecutionScope, storeStep } from './execution-scope.ts';
 import { handOver } from './hand-over.ts';
-import type { PreparedAgency } from './prepared-agency.ts';
 import { priceStep } from './price-step.ts';
-import { publishStep } from './publish-step.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, INTERNAL_ERROR, reportEnd } from './run-end.ts';
 import { RunTeam } from './run-team.ts';
-import type { WatchedRun } from './run-watch.ts';
-import { StepIds } from './step-ids.ts';
-import type { StopHandle } from './stop-handle.ts';
 import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
-import { UnfinishedSteps } from './unfinished-steps.ts';
 import { UsedAttachments } from './used-attachments.ts';
-import { UsedImages } from './used-images.ts';
-
-/** One attempt of a run on this node. */
-export interface RunAttempt {
-  readonly run: AdmittedRun;
-  /** The version of the agency that the run keeps to its end; null if the agency cannot be loaded. */
-  readonly prepared: PreparedAgency | null;
-  readonly log: RunLog;
-  readonly stop: StopHandle;
-  readonly watched: WatchedRun;
-  readonly scratch: ScratchBlobs;
-}
-
-const DONE = Promise.resolve();
-
-/** One attempt while it is executed, and its models' metrics. */
-class Execution implements RunAttempt, ProgressWatcher {
-  readonly deps: EngineDeps;
-  readonly run: AdmittedRun;
-  readonly prepared: PreparedAgency | null;
-  readonly log: RunLog;
-  readonly stop: StopHandle;
-  readonly watched: WatchedRun;
-  readonly scratch: ScratchBlobs;
-  readonly progress: Progress;
-  readonly stepIds: StepIds;
-  readonly unfinished: UnfinishedSteps;
-  readonly hold: EventHold;
-  readonly images: UsedImages;
-  /** True if the prompt begins with a summary. */
-  usesSummary = false;
-  /** Resolves when every T3 that has begun is committed. */
-  journalling = DONE;
-  readonly #startedAt = performance.now();
-  #hasOutput: boolean;
-  #logger: Logger | null = null;
-  /** Null if traces are off. */
-  readonly trace: RunTrace | null;
-
-  constructor(deps: EngineDeps, { run, prepared, log, stop, watched, scratch }: RunAttempt) {
-    this.deps = deps;
-    this.trace = traceAttempt(deps, run);
-    this.run = this.trace === null ? run : { ...run, trace: { ...run.trace, trace_id: this.trace.traceId } };
-    this.prepared = prepared;
-    this.log = log;
-    this.stop = stop;
-    this.watched = watched;
-    this.scratch = scratch;
-    this.progress = beginProgress(run);
-    this.progress.watcher = this;
-    this.stepIds = new StepIds(log);
-    this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
-    this.hold = new EventHold(log);
-    this.images = new UsedImages(this);
-    // An earlier attempt of a resumed run has reported its first output.
-    this.#hasOutput = run.attempt > 1;
-  }
-
-  /** Adds the run to every line. Most runs log nothing by it. */
-  get logger(): Logger {
-    this.#logger ??= withFields(this.deps.logger, { runId: this.run.runId, ...this.run.trace });
-    return this.#logger;
-  }
-
-  onFirstOutput(afterMs: number, model: string): void {
-    const { metrics } = this.deps;
-    metrics.firstOutput(model, afterMs);
-    if (!this.#hasOutput) metrics.runFirstToken.observe(performance.now() - this.#startedAt);
-    this.#hasOutput = true;
-  }
-
-  onCallEnd(durationMs: number, model: string, errorType: string | null): void {
-    this.deps.metrics.calledModel(model, durationMs, errorType);
-  }
-
-  onUsage(usage: Usage, model: string): void {
-    this.deps.metrics.usedTokens(model, usage);
-  }
-}
 
 interface End {
   readonly status: RunEndStatus;
@@ -166,19 +75,8 @@ export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise
   }
 }
 
-const traceAttempt = ({ tracing }: EngineDeps, run: AdmittedRun): RunTrace | null =>
-  tracing === null ? null : new RunTrace(tracing, { ...run, traceparent: run.trace.traceparent });
-
 /** A cancelled run has no code of its own. */
 const toTraceError = ({ status, error }: End): string | null => error?.code ?? (status === 'cancelled' ? status : null);
-
-function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
-  const progress = new Progress();
-  const timestamp = resumed === null ? progress.timestamp() : resumed.createdAt * 1000;
-  progress.items.push({ kind: 'user', agent, text: message, timestamp });
-  if (resumed !== null) progress.restore(resumed.steps, resumed.begun, resumed);
-  return progress;
-}
 
 /**
  * Ends a run whose events the store refuses. It ends like an orphan: what is stored counts, and the rest is discarded. Its
@@ -239,9 +137,17 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
   const entryAgent = execution.prepared?.agent(run.agent) ?? null;
-  const { steps = [], betweenSteps = false } = run.resumed ?? {};
-  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', steps.length > 0, null) ?? null;
-  using team = new RunTeam(deps, execution);
+  const { steps: known = [], betweenSteps = false } = run.resumed ?? {};
+  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
+  const { continuation } = run;
+  const chain =
+    continuation === null
+      ? NO_CHAIN
+      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
+  const steps = toWalked(known, run.extras.rerun);
+  const state = new RunState(() => readState(execution), { own: inCommitOrder(steps), earlier: chain.steps });
+  using team = new RunTeam(deps, execution, state);
+  team.chain = chain.runIds;
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
   // Every agent that hand-offs reach gets the same conversation.
@@ -251,19 +157,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     tools: entry.modelTools,
     usesSummaries: execution.prepared?.agency.longChats.isSummarized === true && !isAlone(run),
   };
-  const { continuation } = run;
-  const chain =
-    continuation === null
-      ? NO_CHAIN
-      : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
-  team.chain = chain.runIds;
-  const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
+  const journal = (step: Step) => storeStep(execution, step, { changed: null, isUsed: state.isUsed });
+  const parts = { entry: entryAgent, trace, journal };
   // A later attempt finds the summary with the chat, and so does a rerun.
   const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
   const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
   const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
+  const checked = await checkInput(execution, entry, attachments, journal);
   const ready = await readyPrompt(
     { ...deps, summarize },
     checked,
@@ -280,13 +181,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   if (turnsLeftOut > 0 && isNew) {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
-  const finished = new FinishedSteps(toWalked(steps, run.extras.rerun), betweenSteps, chain.steps);
+  const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
   progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
   const continued = findContinuation(run, chain, laterMessages);
-  const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
+  const shared = { team, finished, continuation: continued, recorded, state };
+  const scope = new ExecutionScope(execution, shared);
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
@@ -294,6 +196,14 @@ async function callAgent(execution: Execution): Promise<Step | null> {
 
 /** The model is asked about a text, and not in a chat. */
 const isAlone = ({ extras: { rerun } }: AdmittedRun) => rerun?.eval?.alone === true;
+
+/** Reads the chat's state at the run's start. A chat that the run's admission made has none. */
+async function readState({ deps, run, stop }: Execution): Promise<ChatState> {
+  if (run.isNewChat) return EMPTY_STATE;
+  const read = () => first(deps.store.reads.all(stateAtStart, { chatKey: run.chatKey }));
+  const row = await retryWhileUnavailable(deps, stop, read);
+  return row === undefined ? EMPTY_STATE : parseState(row.state_json, row.agent);
+}
 
 /** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
 async function readRecorded(
@@ -311,135 +221,6 @@ async function readRecorded(
     original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
   }
   return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
-interface ScopeParts {
-  readonly team: RunTeam;
-  readonly finished: FinishedSteps;
-  readonly continuation: RunContinuation | null;
-  readonly recorded: RecordedCalls | null;
-}
-
-/** The scope of the loops of one run. */
-class ExecutionScope implements RunScope {
-  readonly #execution: Execution;
-  readonly team: RunTeam;
-  readonly finished: FinishedSteps;
-  readonly continuation: RunContinuation | null;
-  readonly recorded: RecordedCalls | null;
-  readonly gate: StepGate;
-
-  constructor(execution: Execution, { team, finished, continuation, recorded }: ScopeParts) {
-    this.#execution = execution;
-    this.team = team;
-    this.finished = finished;
-    this.continuation = continuation;
-    this.recorded = recorded;
-    this.gate = new StepGate(execution.stop, finished);
-  }
-
-  get runId(): string {
-    return this.#execution.run.runId;
-  }
-
-  get attempt(): number {
-    return this.#execution.run.attempt;
-  }
-
-  get limits(): RunLimits {
-    return this.#execution.prepared?.agency.limits ?? this.#execution.deps.loops;
-  }
-
-  get propagatesTrace(): boolean {
-    return this.#execution.prepared?.agency.propagateTrace === true;
-  }
-
-  get userContext(): unknown {
-    return this.#execution.run.userContext;
-  }
-
-  get progress(): Progress {
-    return this.#execution.progress;
-  }
-
-  get room(): RunLog {
-    return this.#execution.log;
-  }
-
-  get signal(): AbortSignal {
-    return this.#execution.stop.signal;
-  }
-
-  readonly mayCall = (): Promise<void> | null => {
-    const { deps, stop } = this.#execution;
-    return deps.mayCall?.(stop.signal) ?? null;
-  };
-
-  emit(event: RunEventBody): void {
-    // A tool that reports progress does not show that another agent's model is alive.
-    if (event.type !== 'tool_progress') this.#execution.watched.heard();
-    this.#execution.hold.emit(event);
-  }
-
-  modelStep(input: ModelStepInput): Promise<Step> {
-    return modelStep(this, input);
-  }
-
-  get images(): UsedImages {
-    return this.#execution.images;
-  }
-
-  get unfinished(): UnfinishedSteps {
-    return this.#execution.unfinished;
-  }
-
-  journal(step: Step): Promise<void> {
-    return storeStep(this.#execution, step);
-  }
-
-  publish(publication: Publication, step: Step, item: ToolOutputItem): Promise<string | null> {
-    const execution = this.#execution;
-    return execution.hold.during(async () => {
-      try {
-        await execution.journalling;
-      } catch (error) {
-        await publication.discard();
-        throw error;
-      }
-      return publishStep(execution, () => stepTotals(execution), { publication, step, item });
-    });
-  }
-}
-
-/**
- * T3: stores a finished step with all events up to it. It writes the sums of the usage, so the T3s of parallel loops commit
- * in the order of their sums, also if the store was unavailable.
- */
-async function storeStep(execution: Execution, step: Step): Promise<void> {
-  const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
-  // Asked again after each wait: another job may have begun to hold.
-  for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
-  const journalled = stepIds.journalled(priceStep(deps.prices, step));
-  progress.settle(step);
-  const totals = stepTotals(execution);
-  const cut = unfinished.takeCut();
-  const chunks = log.takeChunks();
-  const store = () =>
-    deps.store.transact('step', (tx) =>
-      journalStep(tx, { runId: run.runId, step: journalled, ...totals, cut, chunks, startedAt: log.startedAt }),
-    );
-  execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
-  await execution.journalling;
-  log.markedRunning = true;
-  log.acknowledge(chunks.at(-1)?.last_id ?? 0);
-}
-
-function stepTotals({ run, progress, images, usesSummary }: Execution) {
-  const { usage, byModel } = progress.settled;
-  const firstTokenMs = progress.firstTokenMs(run.createdAt);
-  const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  const format = { hasGap, usesSummary, showsImages: images.isUsed };
-  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, ...format, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

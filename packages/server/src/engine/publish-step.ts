@@ -68,7 +68,15 @@ export async function publishStep(
     const journalled = stepIds.draft(step, last === undefined ? log.lastId : lastFrameId(last));
     progress.settle(step);
     // The transaction may change nothing, so the next T3 stores the calls that were cut.
-    const done = { runId: run.runId, step: journalled, ...totals(), cut: [], chunks, startedAt: log.startedAt };
+    const done = {
+      runId: run.runId,
+      step: journalled,
+      ...totals(),
+      cut: [],
+      chunks,
+      startedAt: log.startedAt,
+      state: null,
+    };
     const draft = { publication, step: journalled, done };
     await retryWhileUnavailable(deps, stop, () =>
       deps.store.transact('publish', (tx) => writeDraft(tx, deps, run, draft)),

@@ -4,14 +4,16 @@ import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies
 import { AgentGuardrails } from '../agent/guardrails.ts';
 import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import type { Model, ModelTool, Tool } from '../agent/ports.ts';
+import type { RunState } from '../agent/run-state.ts';
 import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
+import { stateObject } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { rememberedTools } from '../store/queries/asked-questions.ts';
 import { END_OF_CHAT } from '../store/queries/chats.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { aboutMember, getMember } from './about-run.ts';
+import { aboutMember, getMember, NO_STATE } from './about-run.ts';
 import { withApprovalLists } from './approval-lists.ts';
 import { checkApproval } from './check-approval.ts';
 import { clientTools } from './client-tools.ts';
@@ -38,6 +40,7 @@ interface TeamRun {
 export class RunTeam implements Team, Disposable {
   readonly #deps: TeamDeps;
   readonly #of: TeamRun;
+  readonly #state: Pick<RunState, 'atStart'>;
   /** Null until an agent with MCP servers is used. */
   #servers: RunServers | null = null;
   readonly #code: Disposable | null;
@@ -46,9 +49,10 @@ export class RunTeam implements Team, Disposable {
   /** The runs that this one continues. Their exchanges count as its own. */
   chain: readonly string[] = [];
 
-  constructor(deps: TeamDeps, of: TeamRun) {
+  constructor(deps: TeamDeps, of: TeamRun, state: Pick<RunState, 'atStart'>) {
     this.#deps = deps;
     this.#of = of;
+    this.#state = state;
     this.#code = of.prepared?.agency.code?.use() ?? null;
   }
 
@@ -79,7 +83,9 @@ export class RunTeam implements Team, Disposable {
       throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
     const { agent, model, modelId } = prepared;
     if (model === null) throw new RunFailure('internal_error', `The model \`${modelId}\` does not exist.`);
-    const about = aboutMember(run, agent.usesMember ? await this.member() : null);
+    const member = agent.usesMember ? await this.member() : null;
+    const state = agent.usesState !== null ? stateObject(await this.#state.atStart()) : NO_STATE;
+    const about = aboutMember(run, member, state);
     const replaced = name === run.agent ? (run.extras.rerun?.instructions ?? null) : null;
     const instructions = replaced ?? this.#write(all.agency, agent, about);
     const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);

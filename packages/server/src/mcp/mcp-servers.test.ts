@@ -37,7 +37,7 @@ const open = (variable: ReadVariable = () => null) =>
     askForeign: () => assert.fail('no foreign address'),
     logger: createLogger('silent'),
   });
-const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined });
+const about = async () => ({ date: '2026-11-17', member: null, userContext: undefined, state: {} });
 const call = (abortSignal: AbortSignal, progress: ToolCall['progress'] = () => {}): ToolCall => ({
   idempotencyKey: 'run/call',
   callId: 'call',
@@ -49,6 +49,7 @@ const call = (abortSignal: AbortSignal, progress: ToolCall['progress'] = () => {
   messages: [],
   context: undefined,
   experimental_context: undefined,
+  state: { get: () => undefined, set: () => {} },
   approval: null,
 });
 

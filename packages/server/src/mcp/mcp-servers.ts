@@ -48,7 +48,7 @@ interface NewestSession {
   state: SessionState | null;
 }
 
-const NO_RUN = { date: '', member: null, userContext: undefined };
+const NO_RUN = { date: '', member: null, userContext: undefined, state: {} };
 
 /** This node's sessions with MCP servers: one per agency and server, or one per run. */
 export class McpServers implements AsyncDisposable {

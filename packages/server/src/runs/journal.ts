@@ -1,3 +1,4 @@
+import { type ChatState, stateJson } from '../domain/chat/chat-state.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
 import { RunLost } from '../domain/run/run-lost.ts';
@@ -6,6 +7,7 @@ import {
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_IMAGES,
+  JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
   type StepOutcome,
@@ -13,6 +15,7 @@ import {
 import type { UnfinishedStep } from '../domain/run/unfinished-step.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
+import { storeState } from '../store/queries/chat-states.ts';
 import { advanceRun } from '../store/queries/runs.ts';
 import { insertStep, type StepRow } from '../store/queries/steps.ts';
 import { setSummary } from '../store/queries/summaries.ts';
@@ -21,11 +24,11 @@ import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments, guardrails, summary } = step;
+  const { arguments: changed, shownArguments, guardrails, summary, state } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments, guardrails, summary },
+    ...{ arguments: changed, shownArguments, guardrails, summary, state },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -116,9 +119,17 @@ export interface StepDone {
   /** See `RunOutcome.firstTokenMs`. */
   readonly firstTokenMs: number | null;
   readonly startedAt: number;
+  readonly state: StateOfStep | null;
 }
 
-function leastFormat({ step, hasGap, usesSummary, showsImages }: StepDone): number {
+/** For runs that use the chat's state. */
+export interface StateOfStep {
+  /** The state after the step. Null if the step does not change it. */
+  readonly changed: ChatState | null;
+}
+
+function leastFormat({ step, hasGap, usesSummary, showsImages, state }: StepDone): number {
+  if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
   if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
@@ -141,6 +152,17 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     startedAt: done.startedAt,
   });
   const cut = storeUnfinished(tx, runId, done.cut);
-  await Promise.all([advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks), summarized]);
+  const writes: (Promise<unknown> | undefined)[] = [
+    advanced,
+    storeStep(tx, runId, step),
+    ...cut,
+    storeChunks(tx, runId, done.chunks),
+    summarized,
+  ];
+  if (done.state !== null && done.state.changed !== null) {
+    const { changed } = done.state;
+    writes.push(tx.run(storeState, { chatKey: done.chatKey, stateJson: stateJson(changed), agent: changed.agent }));
+  }
+  await Promise.all(writes);
   if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);
 }

@@ -1,4 +1,5 @@
 import type { Scope } from '../domain/account/scope.ts';
+import { changesJson } from '../domain/chat/chat-state.ts';
 import { changedFileJson } from '../domain/file/changed-file.ts';
 import { numberBefore } from '../domain/list-cursor.ts';
 import { costJson } from '../domain/model/cost.ts';
@@ -87,6 +88,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     shownArguments = null,
     guardrails,
     summary,
+    state = null,
     ...columns
   } = step;
   const [first] = output;
@@ -95,6 +97,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    stateChanges: showsAll && state !== null ? changesJson(state) : null,
     guardrails: guardrailsJson(guardrails),
     // It has what tools returned, which client tokens do not see.
     summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,

@@ -43,6 +43,19 @@ export interface TransientChatsTable {
   due_at: number;
 }
 
+/** What tools keep in a chat (`ChatState`), at each position at which it changed. Deleted with the chat. */
+export interface ChatStatesTable {
+  chat_key: ChatKey;
+  /**
+   * The position of the user's message of the run that changed it. If a caller changed it: how many messages the chat had. So
+   * a run begins with the newest state before its message, and ends with the newest up to it.
+   */
+  position: number;
+  state_json: string;
+  /** The agent to which a lasting hand-off led. Null if the entry point begins the next run. */
+  agent: string | null;
+}
+
 export interface MessagesTable {
   message_id: string;
   chat_key: ChatKey;

@@ -19,7 +19,14 @@ export const noEarlierNodes: EarlierNodes = { areAlive: () => false };
 /** Indexes that only the version before uses. */
 const INDEXES = ['runs_active_chat', 'runs_active_member', 'runs_finished', 'runs_to_compact'];
 /** Functions whose triggers write for nodes of the version before. */
-const TRIGGERS = ['track_run', 'queue_uncounted_run', 'keep_erased_usage', 'keep_erased_measures', 'follow_owner'];
+const TRIGGERS = [
+  'track_run',
+  'queue_uncounted_run',
+  'keep_erased_usage',
+  'keep_erased_measures',
+  'follow_owner',
+  'delete_chat_states',
+];
 
 /** Drops what only nodes of the version before need. Idempotent. */
 export async function dropSuperseded(db: Kysely<never> | Kysely<unknown>, kind: StoreKind): Promise<void> {

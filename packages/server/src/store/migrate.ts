@@ -48,6 +48,7 @@ import * as rememberedTools from './migrations/0050-remembered-tools.ts';
 import * as joinedMeasures from './migrations/0052-joined-measures.ts';
 import * as toolImages from './migrations/0053-tool-images.ts';
 import * as summaries from './migrations/0054-summaries.ts';
+import * as chatStates from './migrations/0056-chat-states.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -100,6 +101,7 @@ const MIGRATIONS = {
   '0052-joined-measures': joinedMeasures,
   '0053-tool-images': toolImages,
   '0054-summaries': summaries,
+  '0056-chat-states': chatStates,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

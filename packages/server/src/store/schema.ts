@@ -15,7 +15,7 @@ import type {
   SignInFailuresTable,
 } from './account-tables.ts';
 import type { AuditEventsTable } from './audit-tables.ts';
-import type { ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
+import type { ChatStatesTable, ChatsTable, MessagesTable, TransientChatsTable } from './chat-tables.ts';
 import type { ErasedBlobsTable, ErasuresTable, PendingBlobsTable } from './erasure-tables.ts';
 import type { EventChunksTable, SkippedRunsTable, SweepPositionsTable } from './event-tables.ts';
 import type { SharedRunsTable } from './fork-tables.ts';
@@ -389,6 +389,7 @@ export interface Schema {
   integrations: IntegrationsTable;
   members: MembersTable;
   chats: ChatsTable;
+  chat_states: ChatStatesTable;
   transient_chats: TransientChatsTable;
   messages: MessagesTable;
   runs: RunsTable;

@@ -28,6 +28,7 @@ import { ROLE_FAULTS } from './role-faults.ts';
 import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
+import { STATE_FAULTS } from './state-faults.ts';
 import { SUMMARY_FAULTS } from './summary-faults.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
@@ -384,6 +385,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...RERUN_FAULTS,
+  ...STATE_FAULTS,
   ...IMAGE_FAULTS,
   ...ROLE_FAULTS,
   ...TOKEN_FAULTS,

@@ -1,6 +1,7 @@
 import {
   Chat,
   ChatList,
+  ChatState,
   CreateChatRequest,
   chatStatus,
   ForkChatRequest,
@@ -108,6 +109,48 @@ export const updateChat = operation({
     answer: json({ ...chat, title: 'A trip to Rome', metadata: { folder: 'travel' } }),
   },
   responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals(), ...bodyRefusals() },
+});
+
+const stateExample = { cart: ['pen'], plan: 'pro' };
+
+export const getChatState = operation({
+  operationId: 'getChatState',
+  method: 'GET',
+  path: `${integrationPath}/chats/:chatId/state`,
+  summary: 'Read what tools keep in a chat',
+  description: 'While a run is active, the state has the changes of the steps that have finished.',
+  tags: ['Chats'],
+  auth: true,
+  params: chatParams,
+  example: { params: chatExample, status: 200, answer: json(stateExample) },
+  responses: { 200: { description: 'The state.', schema: ref(ChatState) }, ...integrationRefusals() },
+});
+
+export const updateChatState = operation({
+  operationId: 'updateChatState',
+  method: 'PATCH',
+  path: `${integrationPath}/chats/:chatId/state`,
+  summary: 'Change what tools keep in a chat',
+  description:
+    'The body is a JSON merge patch (RFC 7396): a value replaces one, an object changes the members that it has, null removes a ' +
+    'member. While a run is active, the answer is 409 `run_active`.',
+  tags: ['Chats'],
+  auth: true,
+  params: chatParams,
+  body: ref(ChatState),
+  bodyField: 'patch',
+  example: {
+    params: chatExample,
+    body: { plan: 'pro', coupon: null },
+    status: 200,
+    answer: json(stateExample),
+  },
+  responses: {
+    200: { description: 'The state after the change.', schema: ref(ChatState) },
+    ...integrationRefusals(),
+    ...bodyRefusals(),
+    ...refusals(409),
+  },
 });
 
 export const forkChat = operation({

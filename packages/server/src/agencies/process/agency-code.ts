@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeeperThan } from '@runwire/lib/strict-json.ts';
 import { GRACE_MS } from '../../agent/call-limit.ts';
 import { failedCall, type ToolOutcome } from '../../agent/ports.ts';
+import { MAX_STATE_DEPTH } from '../../domain/chat/chat-state.ts';
 import { type GivenImage, withinLimits } from '../../domain/run/tool-image.ts';
 import { type AgencyProcess, type AskOptions, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { AgencyProcesses } from './agency-processes.ts';
@@ -301,12 +303,29 @@ function unknownOutcome({ message }: ProcessFault): ToolOutcome {
 
 /** People's code can write to the channel, or break what the answer is made of. */
 function checkedAnswer(answer: unknown): CallAnswer {
-  const { status, text, textLength, images } = (answer ?? {}) as Partial<CallAnswer>;
-  if ((status === 'completed' || status === 'failed') && typeof text === 'string') {
-    const shown = { status, ...checkedImages(images) };
-    return typeof textLength === 'number' ? { ...shown, text, textLength } : { ...shown, text };
+  const { status, text, textLength, images, state } = (answer ?? {}) as Partial<CallAnswer>;
+  const isOutcome = (status === 'completed' || status === 'failed') && typeof text === 'string';
+  if (isOutcome && (state === undefined || areChanges(state))) {
+    const more = { ...(typeof textLength === 'number' && { textLength }), ...(state !== undefined && { state }) };
+    return { status, ...checkedImages(images), text, ...more };
   }
   return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
+}
+
+function areChanges(state: unknown): boolean {
+  const isJson = (text: string) => {
+    try {
+      return !isDeeperThan(text, MAX_STATE_DEPTH) && JSON.parse(text) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const isChange = (change: unknown) => {
+    if (!Array.isArray(change)) return false;
+    const [key, json] = change as unknown[];
+    return typeof key === 'string' && (json === null || (typeof json === 'string' && isJson(json)));
+  };
+  return Array.isArray(state) && state.every(isChange);
 }
 
 /** The process keeps the limits. Bytes beyond them were not sent by our code. */

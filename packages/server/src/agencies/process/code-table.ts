@@ -1,7 +1,9 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
+import { CallState, withChanges } from '../../agent/call-state.ts';
 import type { Guardrail, Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
+import { EMPTY_STATE, parseState } from '../../domain/chat/chat-state.ts';
 import type { AgencyDraft, AgentCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';
 import { AgencyBroken, Faults } from '../fault.ts';
@@ -214,7 +216,8 @@ export class AgencyCodeTable {
   }
 
   async #call({ tool: ref, input, argumentsText, call }: Ask<'call'>, open: OpenAnswer): Promise<CallAnswer> {
-    const { messagesJson, ...sent } = call;
+    const { messagesJson, stateJson, ...sent } = call;
+    const state = new CallState(stateJson === null ? EMPTY_STATE : parseState(stateJson));
     const progress = new ToolProgress(ALWAYS_ROOM, (text) => open.progress(text));
     const about = withMessages(messagesJson, {
       ...sent,
@@ -223,14 +226,19 @@ export class AgencyCodeTable {
       experimental_context: sent.userContext,
       abortSignal: open.signal,
       progress: progress.report,
+      state: state.shown,
     });
-    const outcome = await find(this.#tools, ref, 'tool').call(input, about, argumentsText);
-    progress.finish();
-    return this.#cut(outcome);
+    try {
+      const outcome = await find(this.#tools, ref, 'tool').call(input, about, argumentsText, state);
+      progress.finish();
+      return this.#cut(withChanges(outcome, state.end()));
+    } finally {
+      state.end();
+    }
   }
 
-  #cut({ status, text, images }: ToolOutcome): CallAnswer {
-    const shown = images === undefined ? { status } : { status, images };
+  #cut({ status, text, images, state }: ToolOutcome): CallAnswer {
+    const shown = { status, ...(images !== undefined && { images }), ...(state !== undefined && { state }) };
     if (text.length <= this.#resultCharacters) return { ...shown, text };
     return { ...shown, text: text.slice(0, this.#resultCharacters), textLength: text.length };
   }

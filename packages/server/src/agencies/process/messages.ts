@@ -42,8 +42,8 @@ export interface LoadQuestion {
 /** `ToolCall` without what cannot be sent. The messages are JSON, because few tools read them. */
 export type SentCall = Omit<
   ToolCall,
-  'abortSignal' | 'progress' | 'messages' | 'toolCallId' | 'context' | 'experimental_context'
-> & { readonly messagesJson: string };
+  'abortSignal' | 'progress' | 'state' | 'messages' | 'toolCallId' | 'context' | 'experimental_context'
+> & { readonly messagesJson: string /** Null if the chat has no state. */; readonly stateJson: string | null };
 
 export type SentApprovalCall = Omit<ApprovalCall, 'messages'> & { readonly messagesJson: string };
 
@@ -179,4 +179,4 @@ export type LoadAnswer =
       readonly exports: readonly DescribedExports[];
     };
 
-export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength' | 'images'>;
+export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength' | 'images' | 'state'>;

@@ -1,5 +1,6 @@
 import type { ModelObject, ToolCall } from '@runwire/agency';
 import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
+import type { CallState } from '../../agent/call-state.ts';
 import {
   type AskingRule,
   alwaysAsks,
@@ -10,6 +11,7 @@ import {
   wrongArguments,
   wrongContext,
 } from '../../agent/ports.ts';
+import { stateJson } from '../../domain/chat/chat-state.ts';
 import type { AgentCode } from '../agency-draft.ts';
 import type { AboutRun, OutputSchema } from '../loaded-agency.ts';
 import { refusedSchema } from '../prepare-code.ts';
@@ -37,8 +39,12 @@ export function remoteAgent(code: AgencyCode, agent: DescribedAgent): AgentCode 
     ...(ref === null
       ? {}
       : {
-          instructions: async ({ date, member, userContext }: AboutRun) =>
-            (await code.ask({ kind: 'instructions', agent: ref, about: { date, member, userContext } })) as string,
+          instructions: async ({ date, member, userContext, state }: AboutRun) =>
+            (await code.ask({
+              kind: 'instructions',
+              agent: ref,
+              about: { date, member, userContext, state },
+            })) as string,
         }),
     tools: new Map(tools.map(([name, tool]) => [name, remoteTool(code, tool)])),
     ...(output === null ? {} : { output: remoteSchema(code, output) }),
@@ -58,13 +64,14 @@ export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedC
     ...shown,
     checkInput: input,
     asks: asks === null ? undefined : asks === 'tool' ? alwaysAsks(asks, input) : approvalRule(code, ref, input),
-    async call(given, call, argumentsText) {
+    takesState: true,
+    async call(given, call, argumentsText, state) {
       const { abortSignal: signal, progress: onProgress, userContext } = call;
       const checked = isPlainInput ? await input(given) : { value: given };
       if ('problem' in checked) return wrongArguments(checked.problem);
       const about = await context?.(userContext);
       if (about !== undefined && 'problem' in about) return wrongContext(about.problem);
-      return code.call(named, { input: given, argumentsText, call: sentCall(call) }, { signal, onProgress });
+      return code.call(named, { input: given, argumentsText, call: sentCall(call, state) }, { signal, onProgress });
     },
   };
 }
@@ -93,8 +100,13 @@ function plainCheck(field: string, jsonSchema: JsonSchema): CheckInput | Refused
   }
 }
 
-function sentCall({ idempotencyKey, callId, userContext, member, approval, messages }: ToolCall): SentCall {
-  return { idempotencyKey, callId, userContext, member, approval, messagesJson: JSON.stringify(messages) };
+function sentCall(
+  { idempotencyKey, callId, userContext, member, approval, messages }: ToolCall,
+  state: CallState | undefined,
+): SentCall {
+  const stateText = state === undefined || state.before.values.size === 0 ? null : stateJson(state.before);
+  const messagesJson = JSON.stringify(messages);
+  return { idempotencyKey, callId, userContext, member, approval, messagesJson, stateJson: stateText };
 }
 
 /** A process that ends counts as true: a call that may need approval is never made without it. */

@@ -1,6 +1,7 @@
 import type { ChatId, ChatKey, IntegrationId } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { useBlobsOfChat } from '../../store/queries/attachments.ts';
+import { copyStates } from '../../store/queries/chat-states.ts';
 import { jsonPaths } from '../../store/queries/file-batches.ts';
 import {
   announceFiles,
@@ -74,6 +75,7 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
   if (copied !== numMessages) throw new SourceChanged('The messages of the chat were deleted.');
   if (fork.isTransient) await tx.run(insertTransientMark, { chat_key: chatKey, due_at: fork.now });
   await tx.run(shareRuns, { chatKey: from, forkKey: chatKey });
+  await tx.run(copyStates, { chatKey: from, forkKey: chatKey, upTo: plan.statesUpTo });
   const attachments = await tx.run(copyAttachments, { chatKey: from, forkKey: chatKey });
   if (attachments > 0) {
     await tx.run(useBlobsOfChat, { chatKey });

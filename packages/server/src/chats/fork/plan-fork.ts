@@ -35,6 +35,8 @@ export interface ForkPlan {
   readonly summaryRunId: RunId | null;
   /** What its last run asked, with new ids. */
   readonly questions: OpenQuestions | null;
+  /** The position up to which the fork has the chat's states. */
+  readonly statesUpTo: number;
   /** True if nothing follows in the chat. */
   readonly isWhole: boolean;
 }
@@ -57,6 +59,8 @@ export async function planFork(reads: Reads, chatKey: ChatKey, point: ForkPoint)
     summaryRunId: (await readSummary(reads, source.summary_run_id, numMessages))?.runId ?? null,
     paths: await findSeenPaths(reads, chatKey, numMessages + 1),
     questions: runId === null || last?.status !== 'completed' ? null : await findQuestions(reads, runId),
+    // A change after the last run's end belongs to what follows, unless the fork ends because the next run is left out.
+    statesUpTo: runId === null || point.at === 'before' ? numMessages : numMessages - 1,
     isWhole: numMessages === source.num_messages,
   };
 }

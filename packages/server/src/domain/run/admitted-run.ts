@@ -88,6 +88,8 @@ export interface AttemptStart {
   readonly attempt: number;
   /** The node that executes the attempt. */
   readonly nodeId: string;
+  /** True if the run's admission has made the chat, so the chat has no state. */
+  readonly isNewChat: boolean;
   /** This attempt's first event: `meta` or `resumed`. */
   readonly opening: RunEvent;
   /** False if the first flush, step or end of the run stores the opening. */

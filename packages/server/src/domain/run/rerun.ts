@@ -1,3 +1,4 @@
+import type { StateChange } from '../chat/chat-state.ts';
 import type { RunId } from '../ids.ts';
 import { isOwnStep, type JournalledStep, type Step } from './step.ts';
 
@@ -14,6 +15,8 @@ export interface GivenCall {
 export interface GivenOutcome {
   readonly text: string;
   readonly failed: boolean;
+  /** How the call changed the chat's state. Absent if it changed nothing. */
+  readonly state?: readonly StateChange[];
 }
 
 /** What an eval gives its run in place of an original. */

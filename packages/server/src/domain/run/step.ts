@@ -1,4 +1,5 @@
 import type { Replay } from '@runwire/models';
+import type { StateChange } from '../chat/chat-state.ts';
 import type { ChangedFile } from '../file/changed-file.ts';
 import type { RunId } from '../ids.ts';
 import type { Cost } from '../model/cost.ts';
@@ -48,8 +49,11 @@ export const JOURNAL_FORMAT_WITH_IMAGES = 10;
 /** The format of a run with guardrails: an earlier version would resume it without them. */
 export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
 
+/** The format of a run that uses the chat's state: an earlier version would leave the state and its changes out. */
+export const JOURNAL_FORMAT_WITH_STATE = 12;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_GUARDRAILS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_STATE;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -102,6 +106,8 @@ export interface StepOutcome {
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
+  /** How the call changed the chat's state. The changes are committed with the step. Absent if it changed nothing. */
+  readonly state?: readonly StateChange[];
   /** Absent if no guardrail was asked. */
   readonly guardrails?: GuardrailRecord;
   /** Only in steps that summed up. */

@@ -4,6 +4,7 @@ import type { ModelStepInput } from '../../agent/model-step-input.ts';
 import type { ModelRequest } from '../../agent/ports.ts';
 import { Progress } from '../../agent/progress.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../../agent/run-scope.ts';
+import { emptyRunState } from '../../agent/run-state.ts';
 import { StepGate } from '../../agent/step-gate.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { Step } from '../../domain/run/step.ts';
@@ -39,6 +40,7 @@ export class PromptScope implements RunScope {
   readonly finished: FinishedSteps;
   readonly continuation: RunContinuation | null;
   readonly recorded = null;
+  readonly state = emptyRunState();
   readonly limits: RunLimits;
   readonly gate: StepGate;
   readonly propagatesTrace = false;

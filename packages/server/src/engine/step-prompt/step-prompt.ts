@@ -1,5 +1,6 @@
 import { shownMessage } from '@runwire/models';
 import type { Agencies } from '../../agencies/agencies.ts';
+import { usesState } from '../../agencies/instructions.ts';
 import type { AgencyLimits } from '../../agencies/loaded-agency.ts';
 import { FinishedSteps } from '../../agent/finished-steps.ts';
 import { runLoop } from '../../agent/loop.ts';
@@ -8,12 +9,14 @@ import type { ModelRequest, ModelTool, PromptItem } from '../../agent/ports.ts';
 import { sentBytes } from '../../agent/tools-bytes.ts';
 import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
 import type { Scope } from '../../domain/account/scope.ts';
+import { parseState, stateObject } from '../../domain/chat/chat-state.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import { stateUpTo } from '../../store/queries/chat-states.ts';
 import { chatLength } from '../../store/queries/chats.ts';
 import { first, type Store } from '../../store/store.ts';
-import { aboutMember, getMember } from '../about-run.ts';
+import { aboutMember, getMember, NO_STATE } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import { NO_CHAIN, readChain } from '../chain.ts';
 import { findShownMessage } from '../check-input.ts';
@@ -133,7 +136,11 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
   const { extras } = run;
   const usesMember = definition.agents.some(({ instructions: { own, shared } }) => /member/.test(`${own}${shared}`));
   const team = new PromptTeam(definition, {
-    about: aboutMember({ day: run.day, userContext: undefined }, usesMember ? await getMember(reads, run) : null),
+    about: aboutMember(
+      { day: run.day, userContext: undefined },
+      usesMember ? await getMember(reads, run) : null,
+      await readStateBefore(deps, run, definition),
+    ),
     root: run.agent,
     clientTools: clientTools(run.clientTools),
     outputSchema: extras.outputSchema,
@@ -189,6 +196,17 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
     if (!isWalkEnd(error)) throw error;
   }
   return scope.found === null ? null : { ...scope.found, team };
+}
+
+/** Reads the chat's state at the run's start, if the instructions use it. */
+async function readStateBefore(
+  { store }: StepPromptDeps,
+  { chatKey, position }: ReadRun,
+  { agents }: AgencyDefinition,
+) {
+  if (!agents.some(({ instructions: { own, shared } }) => usesState(`${own}${shared}`))) return NO_STATE;
+  const row = await first(store.reads.all(stateUpTo, { chatKey, position: position - 1 }));
+  return row === undefined ? NO_STATE : stateObject(parseState(row.state_json));
 }
 
 /** The caller does not wait for a store that is unavailable. */

@@ -231,6 +231,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     trace: toStoredTrace(run.extras_json),
     attempt,
     nodeId: deps.node.nodeId,
+    isNewChat: false,
     opening,
     isOpeningStored: true,
     resumed,

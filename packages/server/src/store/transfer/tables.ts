@@ -17,6 +17,7 @@ export const COPIED_TABLES = [
   'integrations',
   'members',
   'chats',
+  'chat_states',
   'transient_chats',
   'messages',
   'runs',

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { stateJson } from '@runwire/server/src/domain/chat/chat-state.ts';
+import type { RunId } from '@runwire/server/src/domain/ids.ts';
+import { stateAfter } from '@runwire/server/src/domain/run/state-steps.ts';
+import { ExecutionScope } from '@runwire/server/src/engine/execution-scope.ts';
+import { storeState } from '@runwire/server/src/store/queries/chat-states.ts';
+import type { Store } from '@runwire/server/src/store/store.ts';
+
+/** How long a step is stored after its change of the state: a kill between the two leaves the state alone. */
+const PAUSE_MS = 300;
+
+/** A change of the state is stored when its call ends, and not together with the call's step. */
+function writeAtOnce(): Overrides {
+  let store: Store | null = null;
+  const { journal } = ExecutionScope.prototype;
+  ExecutionScope.prototype.journal = async function (step) {
+    if (step.state !== undefined && store !== null) {
+      const changed = stateAfter(await this.state.now(), step);
+      const { runId } = this;
+      await store.transact('step', async (tx) => {
+        const [run] = await tx.query((db) =>
+          db
+            .selectFrom('runs')
+            .select('chat_key')
+            .where('run_id', '=', runId as RunId),
+        );
+        if (run === undefined) return;
+        await tx.run(storeState, { chatKey: run.chat_key, stateJson: stateJson(changed), agent: null });
+      });
+      await sleep(PAUSE_MS);
+    }
+    return journal.call(this, step);
+  };
+  return {
+    wrapStore(one) {
+      store = one;
+      return one;
+    },
+  };
+}
+
+export const STATE_FAULTS = { 'write-at-once': writeAtOnce };
