@@ -457,7 +457,7 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'summarize-every-turn': /: summaries before another half of the room was full: expected 0, found [1-9]\d*\.$/m,
       'forget-summary': /: facts of turn 1 in the last prompt: expected 1, found 0\.$/m,
     },
-    figures: (scale) => ({ turns: scale(60, 1000), kills: scale(3, 21) }),
+    figures: (scale) => ({ turns: scale(60, 1000), kills: scale(3, 18) }),
   },
   'console-stream': {
     files: ['test/console/stream.full.test.ts'],

@@ -83,8 +83,8 @@ test('a chat is summed up once per half of the room, and keeps its facts', async
 /** The run that sums up has the tokens of its summary once. */
 const SUMMARY_TOKENS = 100_000;
 const WORDS = 6;
-/** `meta`, the summary, the answer's events, and the end. */
-const EVENTS = 20;
+/** `meta`, the summary, the answer's events, and `messages`. */
+const EVENTS = 17;
 
 async function killAt(fault: string | null, event: number) {
   await using rig = await Rig.open({ env: { RUNWIRE_MODEL_WINDOW: '2000' } });
