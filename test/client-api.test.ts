@@ -120,6 +120,8 @@ test('has a method for every operation that needs a key', async () => {
   await all.schedules.delete({ scheduleId });
   await all.keys.revoke({ keyId: key.keyId });
   await all.files.delete({ path: file.path });
+  assert.deepEqual(await all.chats.patchState({ chatId: 'c2', patch: { chatId: 'x' } }), { chatId: 'x' });
+  assert.deepEqual(await all.chats.state({ chatId: 'c2' }), { chatId: 'x' });
   await all.chats.delete({ chatId: 'c2' });
   await all.members.delete({ consumerId: 'a/b', erase: true });
   assert.match((await all.members.erasure({ consumerId: 'a/b' })).status, /^eras/);
