@@ -54,7 +54,7 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
   state: {
     minutes: 8,
     faults: { 'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m },
-    figures: (scale) => ({ runs: scale(6, 54) }),
+    figures: (scale) => ({ runs: scale(6, 92) }),
   },
   rerun: {
     minutes: 12,

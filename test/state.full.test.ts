@@ -14,9 +14,9 @@ const ANSWERS = [['a again', 'b once'], ['c once', 'd again'], ['e once']] as co
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 const toId = (call: string) => call[0] ?? '';
 /** The frames of a run that is not cut, without the last ones. */
-const FRAMES = 26;
+const FRAMES = 45;
 const EVERY_EVENT = Array.from({ length: FRAMES }, (_, index) => index + 1);
-const SHORT = { embedded: [12, 24], nodes: [8, 18] };
+const SHORT = { embedded: [15, 37], nodes: [14, 37] };
 
 type Sums = Record<'runs' | 'changes' | 'unknown_calls', number>;
 
