@@ -62,7 +62,7 @@ function spent(row: UnfinishedRun, stored: readonly RunEvent[], journal = JOURNA
   const agent = (name: string, to: readonly string[]) => ({
     ...{ name, model: `own/${name}`, fallback: [], ownModels: new Map() },
     flows: to.map((recipient) => ({ to: recipient, kind: 'handoff', memory: 'chat' })),
-    fixedInstructions: () => instructions,
+    ...{ usesMember: false, usesState: null, fixedInstructions: () => instructions },
   });
   const agents = otherWindow === undefined ? [] : [agent('B', [])];
   const all = [
