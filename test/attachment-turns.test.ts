@@ -12,6 +12,7 @@ import {
   type StoreName,
   scriptedModel,
   temporaryFolder,
+  testAgency,
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
@@ -253,7 +254,9 @@ fullTest('a PDF becomes text for a model that takes no PDFs, and stays text', as
 });
 
 test("attachments of turns outside the model's window are not fetched", async () => {
-  await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });
+  // Without summaries.
+  const agencies = { test: { ...testAgency, longChats: 'leave_out' as const } };
+  await using rig = await AttachmentRig.start({ agencies, env: { RUNWIRE_MODEL_WINDOW: '4000' } });
   const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
   const text = (words: string) => words.padEnd(4000, ' word');
   for (const name of ['1', '2', '3', '4']) {

@@ -115,6 +115,8 @@ await all.schedules.delete(yearly)
 await all.keys.revoke(created["keyId"])
 await all.owners.delete(owner["ownerId"])
 await all.files.delete(path=file["path"], recursive=False)
+assert await all.chats.patch_state("c2", {"chatId": "x"}) == {"chatId": "x"}
+assert await all.chats.state("c2") == {"chatId": "x"}
 await all.chats.delete("c2")
 assert (await all.members.delete("a/b", erase=True))["consumerId"] == "a/b"
 assert (await all.members.erasure("a/b"))["status"].startswith("eras")
