@@ -257,7 +257,7 @@ test("attachments of turns outside the model's window are not fetched", async ()
   // Without summaries.
   const agencies = { test: { ...testAgency, longChats: 'leave_out' as const } };
   await using rig = await AttachmentRig.start({ agencies, env: { RUNWIRE_MODEL_WINDOW: '4000' } });
-  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+  const apiIntegrationId = await rig.rig.integration({ agency: 'test', keepAttachments: false });
   const text = (words: string) => words.padEnd(4000, ' word');
   for (const name of ['1', '2', '3', '4']) {
     const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];

@@ -28,6 +28,8 @@ const POSTGRES_EARLIER = [
     'delete_search_docs',
     'follow_owner',
     'delete_chat_states',
+    'delete_images_of_steps',
+    'free_blob_of_image',
   ].map((name) => `drop function if exists ${name} cascade`),
   'alter table event_chunks detach partition event_chunks_earlier',
   'drop table event_chunks',
@@ -40,9 +42,15 @@ const EARLIER = [
   ...['webhook_endpoints', 'webhook_events', 'webhook_checks', 'webhook_deliveries', 'schedules', 'schedule_ticks'].map(
     (table) => `drop table ${table}`,
   ),
-  ...['shared_runs', 'chat_states', 'asked_questions', 'transient_chats', 'unfinished_steps', 'agency_definitions'].map(
-    (table) => `drop table ${table}`,
-  ),
+  ...[
+    'tool_images',
+    'shared_runs',
+    'chat_states',
+    'asked_questions',
+    'transient_chats',
+    'unfinished_steps',
+    'agency_definitions',
+  ].map((table) => `drop table ${table}`),
   ...['search_docs', 'search_waiting', 'search_state', 'people', 'audit_events'].map((table) => `drop table ${table}`),
   ...['role', 'integrations_json', 'creator_id', 'creator_json'].map(
     (column) => `alter table api_keys drop column ${column}`,
@@ -94,9 +102,15 @@ const EARLIER = [
   ...['agency_version', 'structured'].map((column) => `alter table runs drop column ${column}`),
   'alter table integrations drop column model',
   ...['newest', 'consumer'].map((name) => `drop index chats_${name}`),
-  ...['forked_from', 'forked_run_id', 'replaced_by', 'former_chat_id', 'former_alias', 'transient'].map(
-    (column) => `alter table chats drop column ${column}`,
-  ),
+  ...[
+    'forked_from',
+    'forked_run_id',
+    'replaced_by',
+    'former_chat_id',
+    'former_alias',
+    'transient',
+    'summary_run_id',
+  ].map((column) => `alter table chats drop column ${column}`),
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),
   'drop table commit_marks',
   'drop index attachments_without_copy',
@@ -112,7 +126,9 @@ const EARLIER = [
 ];
 /** On SQLite, triggers need other tables and a column of `chats`. */
 const EARLIER_ON_SQLITE = [
-  ...['messages_unindexed', 'chats_created', 'chats_changed'].map((name) => `drop trigger ${name}`),
+  ...['messages_unindexed', 'chats_created', 'chats_changed', 'steps_without_images'].map(
+    (name) => `drop trigger ${name}`,
+  ),
   ...['search_terms', 'search_index'].map((table) => `drop table ${table}`),
   ...EARLIER,
 ].join(';');

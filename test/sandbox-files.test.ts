@@ -200,7 +200,8 @@ test('later turns announce the files of all earlier turns byte for byte', async 
 });
 
 test('announcements count in the window of the model', async () => {
-  await using own = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '6000' } });
+  const agencies = { test: { ...testAgency, longChats: 'leave_out' as const } };
+  await using own = await ScriptedServer.start({ agencies, env: { RUNWIRE_MODEL_WINDOW: '6000' } });
   const apiIntegrationId = await own.integration({ agency: 'test' });
   // About a thousand tokens per turn. Three turns fit into half of the window.
   const folder = `/app/mnt/${['a', 'b', 'c'].map((name) => name.repeat(250)).join('/')}`;

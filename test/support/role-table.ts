@@ -4,7 +4,7 @@ import type { Role } from '@runwire/contract';
 const TABLE: Readonly<Record<Role, string>> = {
   viewer: `
     listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents getRunAttachment listRunSteps getStepPrompt compareRuns
-    listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
+    listChats getChat getChatState listChatMessages listQuestions listMembers getMember getErasure listAdjustments
     listUsage summariseUsage summariseLatency getOverview listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery
     listIntegrations getIntegration listAgencies getAgencyDefinition getMe

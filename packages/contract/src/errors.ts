@@ -184,7 +184,7 @@ export const errors = {
   },
   attachment_not_found: {
     status: 404,
-    sentence: 'The run has no such attachment; take `attachmentId` from an item of its stream or from its steps.',
+    sentence: 'The run has no such attachment; take its id from the stream or from the steps.',
     retryable: false,
   },
   step_not_found: {

@@ -213,8 +213,9 @@ function addStateCommand(chats: CliCommand, { env }: Context): void {
     .action(async (chatId: string, { patch: given, json, ...options }: StateOptions) => {
       const patch = jsonOption('--patch', given) as Readonly<Record<string, unknown>> | undefined;
       const client = await connectToIntegration(env, options);
-      const { chats: api } = client;
-      const state = await (patch === undefined ? api.state({ chatId }) : api.patchState({ chatId, patch }));
+      const state = await (patch === undefined
+        ? client.chats.state({ chatId })
+        : client.chats.patchState({ chatId, patch }));
       if (json) printJson(state);
       else print(JSON.stringify(state, null, 2));
     });

@@ -77,6 +77,7 @@ export const step = {
   shownArguments: null,
   guardrails: [],
   summary: null,
+  stateChanges: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,
