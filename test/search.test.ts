@@ -10,6 +10,11 @@ import { eventually } from './support/eventually.ts';
 import { refused } from './support/refused.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
+/*
+ * Needs its own process: the loop compares run ids with the clock, and after tests that move the clock forwards new ids are ahead
+ * of it for some time.
+ */
+
 /** More than a page reads. */
 const RUNS = 21_000;
 /** Turns with so many words that one statement must not compare them all. */
