@@ -4,33 +4,24 @@ import type { ChatKey, RunId } from '../domain/ids.ts';
 import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
-import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
-import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import { copyAttachmentsOfRun, storeRerun } from '../store/queries/reruns.ts';
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
 const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
 
 /**
- * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
- * chat's row is locked, so its steps and copies are not deleted before the commit.
+ * The writes of T1 for a rerun. The original chat's row is locked, so its copies are not deleted before the commit. The steps
+ * that are kept follow with the first output (`storeKeptSteps`).
  */
 export async function storeOriginal(
   tx: Tx,
   rerun: Rerun,
   { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
 ): Promise<readonly StoredAttachment[]> {
-  const { from, runId: original, afterStep, steps } = rerun;
+  const { from, runId: original, afterStep } = rerun;
   await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
-  if (steps.length > 0) {
-    const copied = await tx.run(copySteps, {
-      from: original,
-      runId,
-      steps: jsonRows(steps.map(({ step }) => ({ step }))),
-    });
-    if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
-  }
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];
   await tx.run(useBlobsOfChat, { chatKey });

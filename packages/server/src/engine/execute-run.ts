@@ -5,7 +5,7 @@ import { modelStep } from '../agent/model-step.ts';
 import type { ModelStepInput } from '../agent/model-step-input.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
 import type { Publication } from '../agent/publication.ts';
-import { RecordedCalls } from '../agent/recorded-calls.ts';
+import type { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
 import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
@@ -22,17 +22,19 @@ import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
 import { isOwnStep, type Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
-import { journalledStep, journalStep } from '../runs/journal.ts';
-import { getJournal } from '../store/queries/takeover.ts';
+import { journalStep } from '../runs/journal.ts';
+import { type KeptSteps, storeKeptSteps } from '../runs/kept-steps.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
+import { findKept, keepSteps, keepStepsSoon } from './keep-steps.ts';
 import type { PreparedAgency } from './prepared-agency.ts';
 import { priceStep } from './price-step.ts';
 import { publishStep } from './publish-step.ts';
+import { readRecorded } from './read-recorded.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, INTERNAL_ERROR, reportEnd } from './run-end.ts';
@@ -69,6 +71,7 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly stepIds: StepIds;
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
+  kept: KeptSteps | null;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();
@@ -91,6 +94,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.stepIds = new StepIds(log);
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
+    this.kept = findKept(run);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }
@@ -142,6 +146,7 @@ interface End {
 export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise<void> {
   const { run, log, stop } = attempt;
   const execution = new Execution(deps, attempt);
+  keepStepsSoon(execution);
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
     const end = await runSteps(execution);
@@ -270,30 +275,12 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
+  const recorded = readRecorded(run, chain.steps, steps);
   const continued = findContinuation(run, chain, laterMessages);
   const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
   const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
-}
-
-/** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
-async function readRecorded(
-  { deps, run, stop }: Execution,
-  known: readonly Step[],
-  chained: readonly Step[],
-): Promise<RecordedCalls | null> {
-  const { rerun } = run.extras;
-  if (rerun === undefined || rerun.tools === 'live') return null;
-  if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
-  const { of: runId } = rerun;
-  let { original } = run;
-  if (original === null) {
-    const read = () => deps.store.reads.all(getJournal, { runId });
-    original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
-  }
-  return RecordedCalls.ofRun([...chained, ...original], known);
 }
 
 /** Makes attachments ready. Most runs have none, and then it makes nothing. */
@@ -414,6 +401,7 @@ class ExecutionScope implements RunScope {
     const execution = this.#execution;
     return execution.hold.during(async () => {
       try {
+        keepSteps(execution);
         await execution.journalling;
       } catch (error) {
         await publication.discard();
@@ -432,15 +420,18 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
+  const { kept } = execution;
+  execution.kept = null;
   const journalled = stepIds.journalled(priceStep(deps.prices, step));
   progress.settle(step);
   const totals = stepTotals(execution);
   const cut = unfinished.takeCut();
   const chunks = log.takeChunks();
   const store = () =>
-    deps.store.transact('step', (tx) =>
-      journalStep(tx, { runId: run.runId, step: journalled, ...totals, cut, chunks, startedAt: log.startedAt }),
-    );
+    deps.store.transact('step', async (tx) => {
+      if (kept !== null) await storeKeptSteps(tx, kept);
+      await journalStep(tx, { runId: run.runId, step: journalled, ...totals, cut, chunks, startedAt: log.startedAt });
+    });
   execution.journalling = execution.journalling.then(() => retryWhileUnavailable(deps, stop, store));
   await execution.journalling;
   log.markedRunning = true;
@@ -484,9 +475,15 @@ async function settle(execution: Execution, end: End): Promise<void> {
   const { attempt } = run;
   const lastEventId = events.at(-1)?.id ?? 0;
   const record = { attempt, lastStep, unfinished, chunks, lastEventId, startedAt: log.startedAt };
+  const { kept } = execution;
+  execution.kept = null;
+  if (run.rerunOf !== null) await execution.journalling;
   deps.waitAt?.('settle.before');
   await retryWhileUnavailable(deps, stop, () =>
-    deps.store.transact('end', (tx) => endRun(tx, deps, outcome, record)),
+    deps.store.transact('end', async (tx) => {
+      if (kept !== null) await storeKeptSteps(tx, kept);
+      return endRun(tx, deps, outcome, record);
+    }),
   ).catch((cause: unknown) => {
     // An earlier try has committed, and the answer to its commit was lost.
     if (!(cause instanceof AlreadyEnded)) throw cause;

@@ -11,6 +11,7 @@ import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
 import { isFailedSync, translate, unavailable } from './errors.ts';
 import { defineFunctions } from './functions.ts';
+import { readRows } from './rows.ts';
 import { WriteGate } from './write-gate.ts';
 
 export interface SqliteStoreOptions {
@@ -38,10 +39,16 @@ interface Job {
 
 const compiledStatements = new CompiledStatements();
 
+interface PreparedStatement {
+  readonly compiled: CompiledStatement;
+  readonly prepared: StatementSync;
+  readonly read: ReturnType<typeof readRows>;
+}
+
 class Connection implements Reads {
   protected readonly database: DatabaseSync;
   readonly #compiler: Kysely<Schema>;
-  readonly #prepared = new Map<Statement<never, unknown>, { compiled: CompiledStatement; prepared: StatementSync }>();
+  readonly #prepared = new Map<Statement<never, unknown>, PreparedStatement>();
 
   constructor(database: DatabaseSync) {
     this.database = database;
@@ -52,7 +59,8 @@ class Connection implements Reads {
     let entry = this.#prepared.get(statement as Statement<never, unknown>);
     if (entry === undefined) {
       const compiled = compiledStatements.get(this.#compiler, statement);
-      entry = { compiled, prepared: this.database.prepare(compiled.sql) };
+      const prepared = this.database.prepare(compiled.sql);
+      entry = { compiled, prepared, read: readRows(prepared) };
       this.#prepared.set(statement as Statement<never, unknown>, entry);
     }
     return entry;
@@ -61,8 +69,8 @@ class Connection implements Reads {
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
     if (statement.locks === true) return [];
     try {
-      const { compiled, prepared } = this.prepare(statement);
-      return prepared.all(...(compiled.bind(params) as SQLInputValue[])) as R[];
+      const { compiled, read } = this.prepare(statement);
+      return read(compiled.bind(params) as SQLInputValue[]) as R[];
     } catch (error) {
       throw translate(error);
     }
