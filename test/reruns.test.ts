@@ -387,6 +387,46 @@ function tests(store: StoreName): void {
     assert.equal(await used(), before);
   });
 
+  test('a takeover keeps steps, and ends a rerun whose original was deleted', async (t) => {
+    cites(t, 'contract-24-takeover', 'contract-24-kept');
+    // Each original stores two steps. Then the steps that the first rerun keeps are stored, and those of the second one are not.
+    await using server = await KillableServer.start({ store, killAt: 'step.before-commit', killAfter: 6 });
+    await server.metered();
+    const { controller } = server;
+    const record = async (chatId: string) => {
+      const { reader, call, runId } = await server.hold({ apiIntegrationId: 'mine', chatId, message: 'Do it' });
+      await call.toolCall('call_1', 'echo', '{"n":1}');
+      await call.end();
+      await (await controller.nextCall()).end();
+      await reader.whole();
+      return runId;
+    };
+    const rerunOf = async (runId: string, body: object = {}) => {
+      const reader = await server.api.rerun('mine', runId, { afterStep: 2, ...body });
+      const { prompt } = (await controller.nextCall()).request;
+      return { id: String(reader.headers['x-run-id']), prompt };
+    };
+    const steps = async (runId: string) =>
+      pickColumn((await server.api.get(`/v2/integrations/mine/runs/${runId}/steps`)).body.items, 'step');
+    const [deleted, other] = [await record('deleted'), await record('other')];
+    const orphan = await rerunOf(deleted, { keep: true });
+    await eventually('the kept steps are stored', async () => (await steps(orphan.id)).length === 2);
+    assert.equal((await server.api.delete('/v2/integrations/mine/chats/deleted')).status, 204);
+    const kept = await rerunOf(other);
+    await server.process.gone;
+
+    await server.startAgain();
+    const again = await controller.nextCall();
+    assert.deepEqual(again.request.prompt, kept.prompt);
+    assert.deepEqual(await steps(kept.id), [2, 1]);
+    await again.end();
+    await (await server.api.events(kept.id, 0, 'mine')).whole();
+    assert.deepEqual(await steps(kept.id), [4, 2, 1], 'the model was asked twice after them');
+    const { body } = await server.api.get(`/v2/integrations/mine/runs/${orphan.id}`);
+    assert.deepEqual([body.status, body.error.code], ['failed', 'run_interrupted']);
+    assert.match(body.error.message, /the chat of the run that it repeats was deleted\./);
+  });
+
   test('refuses what cannot be run again', async (t) => {
     cites(t, 'contract-24-after-step', 'contract-24-active', 'contract-24-deleted', 'contract-24-token');
     const release = Promise.withResolvers<void>();
@@ -451,4 +491,25 @@ function tests(store: StoreName): void {
     ]);
     assert.equal((await rig.api.get(`${below}/runs/${original.runId}/compare?with=run_none`)).status, 404);
   });
+
+  for (const limits of [{ comparedSteps: 2 }, { comparedBytes: 500 }]) {
+    test(`compares no run with more than ${JSON.stringify(limits)}`, async (t) => {
+      cites(t, 'contract-24-compare-bounds');
+      await using small = await ScriptedServer.start({ store, agencies: { shop }, limits });
+      const apiIntegrationId = await small.integration({ agency: 'shop' });
+      play(small, { Lead: [calls(['a', 'look', { n: 1 }]), say('One.'), say('Two.')] });
+      const runIds: string[] = [];
+      for (const chatId of ['long', 'short']) {
+        const reader = await small.api.complete({ apiIntegrationId, chatId, message: 'Go.' });
+        await reader.whole();
+        runIds.push(messagesFrame(reader).run_id);
+      }
+      const [long, short] = runIds;
+      const path = `/v2/integrations/${apiIntegrationId}/runs/${short}/compare?with=`;
+      assert.equal((await small.api.get(`${path}${short}`)).status, 200);
+      const { status, body } = await small.api.get(`${path}${long}`);
+      assert.deepEqual([status, body.code], [400, 'invalid_request']);
+      assert.match(body.message ?? body.error, new RegExp(`${long} is too long to be compared`));
+    });
+  }
 }

@@ -143,6 +143,7 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
       summary: 'write runs of a server into the evals of an agency',
       details: [
         'It writes messages, answers, and calls with their outcomes into evals/recorded.jsonl, and a case for each run into a file beside it.',
+        'Files and images of messages are not recorded: evals have none.',
         'A server deletes user_context when a run ends; give it with --with-context if the case needs it.',
       ],
       examples: [
@@ -163,11 +164,21 @@ function addRecordCommand(evals: CliCommand, { env }: Context): void {
       const { readRun } = await import('../evals/record-run.ts');
       const { writeRecorded } = await import('../evals/recorded-file.ts');
       const runs: RecordedRun[] = [];
-      for (const runId of runIds) runs.push(await readRun(client, runId, userContext));
+      const incomplete: string[] = [];
+      for (const runId of runIds) {
+        const { run, lacksAttachments } = await readRun(client, runId, userContext);
+        runs.push(run);
+        if (lacksAttachments) incomplete.push(runId);
+      }
       const folder = await agencyFolder(env, client, options);
       const file = await writeRecorded(folder, options.file, runs);
       if (options.json) printJson({ file, runs: runIds });
       else print(visible(file));
+      if (incomplete.length > 0) {
+        note(
+          `Files and images are not recorded, so the cases of ${incomplete.join(', ')} have only the text of the messages.`,
+        );
+      }
       note(
         'The files contain what people wrote: messages, answers and outcomes of tools. Check them before you commit.',
       );

@@ -4,8 +4,14 @@ import { callsIn } from './eval-run.ts';
 
 type Context = RecordedRun['userContext'];
 
-/** Reads a server's run as a line for recorded.jsonl. */
-export async function readRun(client: Runwire, runId: string, userContext: Context): Promise<RecordedRun> {
+/** A run as a line for recorded.jsonl, and what is lost. */
+interface ReadRun {
+  readonly run: RecordedRun;
+  /** True if messages had files or images. Evals cannot have them. */
+  readonly lacksAttachments: boolean;
+}
+
+export async function readRun(client: Runwire, runId: string, userContext: Context): Promise<ReadRun> {
   const run = await client.runs.get({ runId });
   const { apiIntegrationId, chatId, agent, status, continues, chatDeleted } = run;
   if (chatDeleted) throw new Error(`The chat of ${runId} was deleted, so its messages are gone.`);
@@ -19,12 +25,16 @@ export async function readRun(client: Runwire, runId: string, userContext: Conte
   const { newMessages, text } = await client.attach(place).result();
   const [first] = newMessages as readonly Item[];
   const message = typeof first?.content === 'string' ? first.content : '';
-  return {
-    ...{ runId, agent, message, history: await readHistory(client, runId) },
+  const shown = await readPrompt(client, runId);
+  const recorded = {
+    ...{ runId, agent, message, history: toHistory(shown) },
     ...(userContext === undefined ? {} : { userContext }),
     ...{ text, calls: [...callsIn(newMessages).values()] },
   };
+  return { run: recorded, lacksAttachments: shown.some(hasAttachment) };
 }
+
+const hasAttachment = ({ attachments = [] }: Item) => attachments.length > 0;
 
 interface Item {
   readonly type?: string;
@@ -35,15 +45,20 @@ interface Item {
   readonly arguments?: string;
   readonly output?: string;
   readonly failed?: boolean;
+  readonly attachments?: readonly unknown[];
 }
 
-/** Reads the turns that the first model step was shown before the run's message. */
-async function readHistory(client: Runwire, runId: string): Promise<RecordedRun['history']> {
+/** Reads what the first model step was shown. */
+async function readPrompt(client: Runwire, runId: string): Promise<readonly Item[]> {
   let first: number | null = null;
   for await (const { step, kind } of client.runs.steps({ runId })) if (kind === 'model') first = step;
   if (first === null) return [];
   const { messages } = await client.runs.prompt({ runId, step: first });
-  const items = messages as readonly Item[];
+  return messages as readonly Item[];
+}
+
+/** The turns before the run's message. */
+function toHistory(items: readonly Item[]): RecordedRun['history'] {
   const last = items.findLastIndex(({ role }) => role === 'user');
   return items.slice(0, Math.max(last, 0)).flatMap(toHistoryItem);
 }

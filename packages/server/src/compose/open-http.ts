@@ -162,7 +162,7 @@ function addRunRoutes(
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps, prompt });
-  const comparing = { reads: store.reads, runReads };
+  const comparing = { reads: store.reads, runReads, limits };
   const original = { reads: store.reads, agencies };
   rerunRoutes(app, {
     ...{ starts, runReads, encoder, limits },

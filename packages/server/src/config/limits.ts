@@ -69,6 +69,9 @@ const LIMITS = {
   bodiesBytes: { value: 256 * MEBIBYTE },
   /** Bytes of large list pages that are not sent yet on this node; of several owners, each has at most half. */
   pagesBytes: { value: 256 * MEBIBYTE },
+  /** What a run may have at most that is compared with another one: steps, and bytes of their JSON. */
+  comparedSteps: { value: 2000 },
+  comparedBytes: { value: 4 * MEBIBYTE },
   bodyThreadBytes: { value: MEBIBYTE },
   cancelPatienceMs: { value: 10_000 },
   verifiedTokens: { value: 10_000 },

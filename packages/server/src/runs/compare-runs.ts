@@ -1,5 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Limits } from '../config/limits.ts';
 import type { Scope } from '../domain/account/scope.ts';
 import type { RunId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { sameArguments } from '../domain/run/same-arguments.ts';
 import { continuedRun } from '../store/queries/runs.ts';
 import { onlyStepOfRun, stepsBefore } from '../store/queries/steps.ts';
@@ -13,21 +16,22 @@ import { type ShownStep, settleWaiting, shownStep } from './shown-steps.ts';
 interface CompareDeps {
   readonly reads: Reads;
   readonly runReads: RunReads;
+  readonly limits: Pick<Limits, 'comparedSteps' | 'comparedBytes'>;
 }
 
 /** Steps that are in memory with their outputs. */
 const PAGE = 50;
 
-/** Compares two runs of an integration, step by step. Throws `run_not_found` and `chat_not_found`. */
+/** Compares two runs of an integration, step by step. Throws `run_not_found`, `chat_not_found`, and `invalid_request` for a run that is too long. */
 export async function compareRuns(
-  { reads, runReads }: CompareDeps,
+  { reads, runReads, limits }: CompareDeps,
   scope: Scope,
   requested: readonly [string, string],
 ) {
   const read = async (runId: string) => {
     const row = await runReads.row(scope, runId);
     await checkHasSteps(reads, row);
-    return { run: await runReads.get(scope, runId), steps: await readSteps(reads, row.run_id) };
+    return { run: await runReads.get(scope, runId), steps: await readSteps(reads, row.run_id, limits) };
   };
   const [left, right] = [await read(requested[0]), await read(requested[1])];
   return {
@@ -39,18 +43,34 @@ export async function compareRuns(
 }
 
 /** Reads a run's steps, oldest first. */
-async function readSteps(reads: Reads, runId: RunId): Promise<ComparedStep<ReturnType<typeof stepJson>>[]> {
+async function readSteps(
+  reads: Reads,
+  runId: RunId,
+  { comparedSteps, comparedBytes }: CompareDeps['limits'],
+): Promise<ComparedStep<ReturnType<typeof stepJson>>[]> {
   const only = await first(reads.all(onlyStepOfRun, { runId }));
   const row = only === undefined ? null : onlyStepRow(only);
   if (row !== null) return [toCompared(shownStep(row), new Map())];
+  const settled: ShownStep[] = [];
+  let bytes = 0;
+  for await (const page of readPages(reads, runId)) {
+    for (const step of await settleWaiting(reads, page)) {
+      settled.push(step);
+      bytes += Buffer.byteLength(JSON.stringify(stepJson(step, true)));
+    }
+    if (settled.length > comparedSteps || bytes > comparedBytes) throw tooLong(runId, comparedSteps, comparedBytes);
+  }
   const calls = await readCalls(reads, runId);
-  const found: ComparedStep<ReturnType<typeof stepJson>>[] = [];
-  for await (const page of readPages(reads, runId))
-    found.push(...(await settleWaiting(reads, page)).map((step) => toCompared(step, calls)));
-  return found.reverse();
+  return settled.reverse().map((step) => toCompared(step, calls));
 }
 
-/** Yields a run's steps, newest first. */
+const tooLong = (runId: RunId, steps: number, bytes: number) =>
+  new Refusal(
+    'invalid_request',
+    `${runId} is too long to be compared: only runs with at most ${steps} steps and ${bytes} bytes of steps are. List the steps of both runs instead.`,
+  );
+
+/** Yields a run's steps, newest first. Between two pages the server does other work. */
 async function* readPages(reads: Reads, runId: RunId): AsyncGenerator<ShownStep[]> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const page = (await reads.all(stepsBefore, { runId, before, limit: PAGE })).map(shownStep);
@@ -58,6 +78,7 @@ async function* readPages(reads: Reads, runId: RunId): AsyncGenerator<ShownStep[
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     before = last.step;
+    await setImmediate();
   }
 }
 

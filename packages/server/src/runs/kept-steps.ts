@@ -22,7 +22,11 @@ export interface KeptSteps {
 export async function storeKeptSteps(tx: Tx, kept: KeptSteps): Promise<void> {
   const { runId, attempt, original, steps } = kept;
   if ((await tx.all(executedAttempt, { runId, attempt })).length === 0) throw RunLost.ofAttempt(runId, attempt);
-  const copied = await tx.run(copySteps, { from: original, runId, steps: jsonRows(steps.map(({ step }) => ({ step }))) });
+  const copied = await tx.run(copySteps, {
+    from: original,
+    runId,
+    steps: jsonRows(steps.map(({ step }) => ({ step }))),
+  });
   // The original's chat was deleted since the rerun was admitted, or an earlier try has committed.
   if (copied < steps.length) await Promise.all(steps.map((step) => storeStep(tx, runId, step)));
 }

@@ -64,12 +64,7 @@ export const executedAttempt = statement('executed attempt', (db, p: { runId: Ru
 
 /** Returns a row if the steps that a rerun keeps are stored. `eventId`: the one that they have. */
 export const storedKeptStep = statement('stored kept step', (db, p: { runId: RunId; eventId: number }) =>
-  db
-    .selectFrom('steps')
-    .select('step')
-    .where('run_id', '=', p.runId)
-    .where('last_event_id', '=', p.eventId)
-    .limit(1),
+  db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('last_event_id', '=', p.eventId).limit(1),
 );
 
 /** When the chat of an original run was deleted, and a chat that shares the run. Both are null if they do not exist. */
