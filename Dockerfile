@@ -21,7 +21,7 @@ FROM debian:bookworm-slim
 # bubblewrap isolates the commands of agents: docs/sandbox.md has the settings that it needs.
 RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap libatomic1 && rm -rf /var/lib/apt/lists/*
 # Programs for the commands of agents.
-RUN apt-get update && apt-get install -y --no-install-recommends jq python3 python3-matplotlib python3-numpy python3-pandas sqlite3 zip && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends bsdextrautils bzip2 file jq patch python3 python3-matplotlib python3-numpy python3-pandas sqlite3 unzip xz-utils zip && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 # The files belong to root: the server writes to its data folder only.
 COPY --from=build /app ./

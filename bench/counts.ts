@@ -32,7 +32,7 @@ interface Reading extends ProcessCounts {
  * Writes are those of the main thread: to sockets, the write-ahead log of SQLite and the log. Another thread copies the
  * write-ahead log into the database, depending on the time.
  */
-async function read({ process: { pid }, process: child }: Pick<Contestant, 'process'>): Promise<Reading> {
+export async function readCounts({ process: { pid }, process: child }: Pick<Contestant, 'process'>): Promise<Reading> {
   const lines = readFileSync(`/proc/${pid}/task/${pid}/io`, 'utf8');
   const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(lines)?.[1]);
   child.kill('SIGUSR2');
@@ -48,9 +48,9 @@ export async function countRuns(contestant: Contestant, phases: readonly Phase[]
 }
 
 export async function countPhase(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
-  const before = await read(contestant);
+  const before = await readCounts(contestant);
   const result = await loadOne(contestant, phase);
-  const after = await read(contestant);
+  const after = await readCounts(contestant);
   const perRun = (field: keyof Reading) => (after[field] - before[field]) / result.runs;
   return {
     ...result,

@@ -165,7 +165,8 @@ CREATE TABLE "chats" (
   "former_chat_id" text,
   "former_alias" text,
   "transient" integer default 0 not null,
-  "updated_hour" bigint
+  "updated_hour" bigint,
+  "summary_run_id" text
 ) without rowid;
 CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
 CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where consumer_id is not null;
@@ -576,6 +577,8 @@ CREATE INDEX "sign_in_failures_subject" on "sign_in_failures" ("subject", "faile
 CREATE TABLE "skipped_runs" (
   "run_id" text not null primary key
 );
+CREATE TRIGGER steps_without_images after delete on steps begin
+    delete from tool_images where run_id = old.run_id; end;
 
 CREATE TABLE "steps" (
   "run_id" text not null,
@@ -602,6 +605,21 @@ CREATE TABLE "sweep_positions" (
   "name" text not null primary key,
   "position" text not null
 );
+CREATE TRIGGER tool_images_deleted after delete on tool_images begin
+    update blobs set unused_since = cast(unixepoch('subsec') * 1000 as integer) where blob_key = old.blob_key
+      and not exists (select 1 from tool_images i where i.blob_key = old.blob_key); end;
+
+CREATE TABLE "tool_images" (
+  "run_id" text not null,
+  "attachment_id" text not null,
+  "chat_key" text not null,
+  "blob_key" text not null,
+  "media_type" text not null,
+  "size_bytes" bigint not null,
+  constraint "tool_images_key" primary key ("run_id", "attachment_id")
+) without rowid;
+CREATE INDEX "tool_images_blob" on "tool_images" ("blob_key");
+CREATE INDEX "tool_images_chat" on "tool_images" ("chat_key");
 
 CREATE TABLE "transient_chats" (
   "chat_key" text not null primary key,
@@ -951,6 +969,7 @@ create table "chats" (
   former_alias text collate "C",
   transient integer not null default 0,
   updated_hour bigint generated always as (updated_at / 3600000) stored,
+  summary_run_id text,
   constraint chats_pkey PRIMARY KEY (chat_key)
 );
 CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
@@ -1526,6 +1545,18 @@ create table "sweep_positions" (
   "position" text collate "C" not null,
   constraint sweep_positions_pkey PRIMARY KEY (name)
 );
+
+create table "tool_images" (
+  run_id text collate "C" not null,
+  attachment_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  blob_key text collate "C" not null,
+  media_type text collate "C" not null,
+  size_bytes bigint not null,
+  constraint tool_images_key PRIMARY KEY (run_id, attachment_id)
+);
+CREATE INDEX tool_images_blob ON tool_images USING btree (blob_key);
+CREATE INDEX tool_images_chat ON tool_images USING btree (chat_key);
 
 create table "transient_chats" (
   chat_key text collate "C" not null,

@@ -60,6 +60,13 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ runs: scale(20, 200), tool_calls: 0, files_changed: 0, charged_members: 0 }),
   },
+  images: {
+    minutes: 3,
+    faults: {
+      'drop-image-on-resume': /^.*: prompt after kill -9: expected "[0-9a-f]{16}", found "[0-9a-f]{16}"\.$/m,
+    },
+    figures: () => ({ adapters: 4, cases: 40, images: 208 }),
+  },
   'rerun-live': {
     test: 'a rerun with live tools and another model makes the calls after its step, each once',
     minutes: 3,

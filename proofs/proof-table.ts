@@ -151,6 +151,14 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: () => ({ cases: 38 }),
   },
+  guardrails: {
+    minutes: 6,
+    faults: {
+      'send-before-check':
+        /^delegated toolResult block: places that have the text: expected \[\], found \["sent","events"/m,
+    },
+    figures: () => ({ cases: 104, kills: 12, taken_over: 128 }),
+  },
   agencies: {
     minutes: 2,
     faults: { 'wrong-line': /^a field that is almost right: faults: expected .*"line":2,.*, found .*"line":1,/m },
@@ -397,6 +405,16 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
     },
     figures: (scale) => ({ attempts: 124, escaped: 0, hostile: scale(5, 7) }),
   },
+  'sandbox-everyday': {
+    files: ['packages/sandbox/src/everyday.test.ts'],
+    minutes: 4,
+    faults: {
+      'stale-table': /^row of `Clean up with `trap``: expected .*no: no `trap`.*, found /m,
+      'no-home': /^Draw a chart as PNG, in bubblewrap: what is wrong: expected /m,
+      'plain-just-bash': /^Copy a folder, .*, in just-bash: what is wrong: expected /m,
+    },
+    figures: () => ({ bubblewrap_works: 64, just_bash_works: 49, just_bash_fails: 15 }),
+  },
   'member-files': {
     minutes: 1.5,
     faults: {
@@ -431,6 +449,15 @@ export const PROMISES: Readonly<Record<string, Proof>> = {
       'keep-nothing': /rerun-from-a-step at \d+: .*the request/,
     },
     figures: () => ({ axe: 0, messages: 0, violations: 0, foreign: 0 }),
+  },
+  'long-chats': {
+    test: 'a chat is summed up once per half of the room, and keeps its facts',
+    minutes: 4,
+    faults: {
+      'summarize-every-turn': /: summaries before another half of the room was full: expected 0, found [1-9]\d*\.$/m,
+      'forget-summary': /: facts of turn 1 in the last prompt: expected 1, found 0\.$/m,
+    },
+    figures: (scale) => ({ turns: scale(60, 1000), kills: scale(3, 21) }),
   },
   'console-stream': {
     files: ['test/console/stream.full.test.ts'],

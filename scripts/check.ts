@@ -36,7 +36,10 @@ function runWith(variables: NodeJS.ProcessEnv, command: string, ...args: readonl
  * its garbage collector is worth its work, which is a fifth of the time; with it the process needs 1.1 GiB, without it 1.3.
  */
 function checkTypes(project: string): string | null {
-  return runWith({ GOGC: 'off', GOMEMLIMIT: '2GiB' }, 'tsc', '-p', project, '--checkers', '1');
+  // The next gate checks only what depends on a changed file.
+  const known = `.work/${project.replaceAll(/\W+/g, '-')}.tsbuildinfo`;
+  const incremental = ['--incremental', '--tsBuildInfoFile', known];
+  return runWith({ GOGC: 'off', GOMEMLIMIT: '2GiB' }, 'tsc', '-p', project, '--checkers', '1', ...incremental);
 }
 
 async function tests(services: GateServices): Promise<string | null> {

@@ -13,7 +13,7 @@ const isVerification = (path: string) =>
   /^(test|proofs|packages\/test-kit)\/.*\.ts$|\.test\.ts$/.test(path) && !/node_modules|\/dist\//.test(path);
 
 const CALLS =
-  /(?<![\w.$])((?:t\.)?test|it|describe|cites|count|within|until|eventually|named|expect[A-Z]\w*|assert\.\w+)\(/g;
+  /(?<![\w.$])((?:t\.)?test|fullTest|it|describe|cites|count|within|until|eventually|named|expect[A-Z]\w*|assert\.\w+)\(/g;
 const FAULT = /^ {6}'?([\w-]+)'?:(?=\s*(?:\n\s*)?(?:\/\^|inEachClient))|faults: \{ '?([\w-]+)'?:/gm;
 const PROOF = /^ {2}'?([\w-]+)'?: \{$/gm;
 
@@ -44,7 +44,9 @@ function claimsIn(path: string, source: string): string[] {
     if (callee === 'count') return [...text.matchAll(/[{,]\s*(\w+)(?=\s*[:,}])/g)].map(([, key]) => `counts ${key}`);
     if (callee.startsWith('assert.')) return [`${callee}(${oneLine(text)})`];
     const name = leadingText(text);
-    return name === undefined ? [] : [`${/^(it|describe|t\.test)$/.test(callee) ? 'test' : callee} "${oneLine(name)}"`];
+    return name === undefined
+      ? []
+      : [`${/^(it|describe|t\.test|fullTest)$/.test(callee) ? 'test' : callee} "${oneLine(name)}"`];
   });
   if (!/^proofs\/(proof-table|[a-z-]+-promises)\.ts$/.test(path)) return calls;
   const proofs = [...source.matchAll(PROOF)];

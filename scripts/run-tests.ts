@@ -8,7 +8,7 @@ import { closingLines, sumOfCounts, type TestReport, withoutClosingLines } from 
 const CONCURRENCY = 5;
 const TEST_TIMEOUT_MS = 120_000;
 /** For a process that does not even notice that a test takes too long. */
-const PROCESS_TIMEOUT_MS = 900_000;
+const PROCESS_TIMEOUT_MS = 1_800_000;
 
 const scriptPath = (name: string) => join(import.meta.dirname, name);
 

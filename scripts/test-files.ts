@@ -11,15 +11,22 @@ const allTestFiles = (): string[] =>
 /** Test files of the gate (`npm test`). */
 export const gateFiles = (): string[] => allTestFiles().filter((file) => !file.endsWith(FULL));
 
-/** Test files that only `npm run check:full` runs: planted faults and slow recovery suites. */
-export const fullFiles = (): string[] => allTestFiles().filter((file) => file.endsWith(FULL));
+/** A part of the file runs only at full scale. */
+const HAS_FULL_FORM = /\b(?:fullTest|scale)\(/;
+
+/**
+ * Test files that `npm run check:full` runs at full scale: planted faults and slow recovery suites, and the files of the
+ * gate with tests that the gate leaves out or shortens.
+ */
+export const fullFiles = (): string[] =>
+  allTestFiles().filter((file) => file.endsWith(FULL) || HAS_FULL_FORM.test(readFileSync(file, 'utf8')));
 
 /** A hook of a file that Node would run for the tests of every file of its process. */
 const FILE_HOOK = /^(beforeEach|afterEach)\(/m;
 /** In a comment of a test file, with the reason. */
 export const OWN_PROCESS = 'Needs its own process:';
 /** How many bytes of sources one process runs. A process that runs long keeps the gate waiting at its end. */
-export const GROUP_BYTES = 480_000;
+export const GROUP_BYTES = 720_000;
 
 /**
  * The test files that share a process: neighbours by name, in groups of about the same size. Node runs each `before` of a

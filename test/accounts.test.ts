@@ -439,7 +439,7 @@ function tests(store: StoreName): void {
       name: 'Concierge',
       model: 'offline/demo',
       fallback: [],
-      tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
+      tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files', 'show_file'],
       approval: [],
       editable: [],
       remember: [],

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CommitProxy,
+  fullTest,
   hookStore,
   type ModelCall,
   PostgresServer,
@@ -66,7 +67,7 @@ for (const hints of both) {
     assert.equal(there.controller.calls.length + third.controller.calls.length, 0, 'no other node runs it');
   });
 
-  test(`${how}: plain text is the same on another node, and ends normally only if the run completed`, async () => {
+  fullTest(`${how}: plain text is the same on another node, and ends normally only if the run completed`, async () => {
     const [here, there] = [cluster(hints).node(0), cluster(hints).node(1)];
     const integration = await here.integration({ textOnly: true });
     const texts = async (usageRequestId: string) => {
@@ -244,7 +245,7 @@ test('a run that ends between the last query and the attach is read whole', { sk
   }
 });
 
-test('a slow reader on another node delays no other reader and gets everything', { skip }, async () => {
+fullTest('a slow reader on another node delays no other reader and gets everything', { skip }, async () => {
   const [here, there] = [cluster(true).node(0), cluster(true).node(1)];
   const { reader, call, runId } = await here.hold({});
   const slow = await there.api.events(runId, 0);
@@ -288,7 +289,7 @@ test('comments keep the streams of silent runs on other nodes alive', { skip }, 
   await cluster(true).leave(there);
 });
 
-test('a reader on another node survives an outage and gets the rest after it', { skip }, async () => {
+fullTest('a reader on another node survives an outage and gets the rest after it', { skip }, async () => {
   await using postgres = await PostgresServer.start();
   await using all = await Cluster.start(2, { databaseUrl: await postgres.database(), limits: { heartbeatMs: 500 } });
   const { reader, call, runId } = await all.node(0).hold({});
@@ -461,7 +462,7 @@ test('readers of a stopped or dead node do not count', { skip }, async (t) => {
 });
 
 const noBouncer = (await missingService('pgbouncer')) ?? false;
-test('runs are followed and cancelled by polling behind PgBouncer', { skip: skip || noBouncer }, async () => {
+fullTest('runs are followed and cancelled by polling behind PgBouncer', { skip: skip || noBouncer }, async () => {
   await using bouncer = await PgBouncer.start(Number(new URL(cluster(true).url).port));
   const through = (url: string) => {
     const behind = new URL(url);

@@ -84,17 +84,19 @@ test('the samples of the pages about agencies load, and the server reports its f
     'support/tools.ts': tool,
     'shop/agency.yaml': listSamples(ofCode, 'yaml')[0] ?? '',
     'shop/tools.ts': listSamples(ofCode, 'ts')[0] ?? '',
+    'long/agency.yaml': listSamples('docs/long-chats.md', 'yaml')[0] ?? '',
     'broken/agency.yaml': 'name: Broken\nagents:\n  - name: A\n    role: Helper\n    instructions: Help.\n',
   });
-  const env = { RUNWIRE_AGENCIES_DIR: folder.path, AWS_REGION: 'eu-central-1' };
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, AWS_REGION: 'eu-central-1', OPENAI_API_KEY: 'key' };
   await using server = await startTestServer({ env });
   const agencies = await listed(server.api);
   assert.equal(agencies.get('support')?.error, null);
   assert.equal(agencies.get('shop')?.error, null);
+  assert.equal(agencies.get('long')?.error, null);
   assert.deepEqual(
     agencies.get('support')?.agents.map(({ name, tools }) => [name, ...tools]),
     [
-      ['Triage', 'list_files', 'read_file', 'search_files'],
+      ['Triage', 'list_files', 'read_file', 'search_files', 'show_file'],
       ['Billing', 'find_invoice', 'read_file'],
       ['Reviewer', 'read_file', 'search_files'],
     ],

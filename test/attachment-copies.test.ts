@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hookStore, imageAttachment, makePng, STORES, type StoreName } from '@runwire/test-kit';
+import { fullTest, hookStore, imageAttachment, makePng, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, computeHashes, hashesIn, imageAt } from './support/attachment-rig.ts';
@@ -101,7 +101,7 @@ function tests(store: StoreName): void {
     ]);
   });
 
-  test('one sweep releases the copies of more chats than fit into one batch', async () => {
+  fullTest('one sweep releases the copies of more chats than fit into one batch', async () => {
     await using rig = await start();
     const integration = await rig.rig.integration();
     await rig.rig.answer({

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
+  fullTest,
   type ModelCall,
   makePng,
   SAMPLE_IMAGES,
@@ -141,55 +142,58 @@ function tests(store: StoreName): void {
 
   // Without copies nothing of it depends on the store.
   for (const keepAttachments of store === 'sqlite' ? [true, false] : [true]) {
-    test(`an earlier scan does not break the chat for a model without PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
-      const dataDir = temporaryFolder();
-      await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf: true });
-      const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
-      const apiIntegrationId = await rig.rig.integration({ keepAttachments });
-      const body = { apiIntegrationId, chatId: 'c', message: 'Read' };
-      const first = await rig.rig.answer({ ...body, attachments: [fileAt(url)] });
-      assert.deepEqual(kindsShown(first.call), [['pdf scan.pdf']]);
-      await rig.rig[Symbol.asyncDispose]();
+    fullTest(
+      `an earlier scan does not break the chat for a model without PDFs, ${keepAttachments ? 'with' : 'without'} copies`,
+      async () => {
+        const dataDir = temporaryFolder();
+        await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf: true });
+        const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
+        const apiIntegrationId = await rig.rig.integration({ keepAttachments });
+        const body = { apiIntegrationId, chatId: 'c', message: 'Read' };
+        const first = await rig.rig.answer({ ...body, attachments: [fileAt(url)] });
+        assert.deepEqual(kindsShown(first.call), [['pdf scan.pdf']]);
+        await rig.rig[Symbol.asyncDispose]();
 
-      await using other = await ScriptedServer.start({ store, dataDir, env: rig.files.env });
-      const [second, third] = [await other.answer(body), await other.answer(body)];
-      const text =
-        '[File "scan.pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]';
-      assert.deepEqual(attachmentsShown(second.call)[0], [
-        { kind: 'text', name: 'scan.pdf', mediaType: 'application/pdf', text },
-      ]);
-      assert.ok(beginsWith(third.call, second.call));
-      const { body: metrics } = await other.api.get('/metrics');
-      assert.match(String(metrics), /^runwire_attachments_total\{outcome="unreadable"\} 2$/m, 'said once a turn');
+        await using other = await ScriptedServer.start({ store, dataDir, env: rig.files.env });
+        const [second, third] = [await other.answer(body), await other.answer(body)];
+        const text =
+          '[File "scan.pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]';
+        assert.deepEqual(attachmentsShown(second.call)[0], [
+          { kind: 'text', name: 'scan.pdf', mediaType: 'application/pdf', text },
+        ]);
+        assert.ok(beginsWith(third.call, second.call));
+        const { body: metrics } = await other.api.get('/metrics');
+        assert.match(String(metrics), /^runwire_attachments_total\{outcome="unreadable"\} 2$/m, 'said once a turn');
 
-      const own = await other.api.complete({ ...body, attachments: [fileAt(url)] });
-      assert.match(JSON.stringify(await own.whole()), /attachments\[0\].{1,3} of this message.*has no text in it/);
-      if (!keepAttachments) {
-        rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
-        const page = await other.api.complete(body);
-        assert.match(
-          JSON.stringify(await page.whole()),
-          /of an earlier message .*should be a PDF, but the server sent/,
-        );
-        rig.files.serve('/scan.pdf', scan, 'application/pdf');
-      }
-      await other[Symbol.asyncDispose]();
+        const own = await other.api.complete({ ...body, attachments: [fileAt(url)] });
+        assert.match(JSON.stringify(await own.whole()), /attachments\[0\].{1,3} of this message.*has no text in it/);
+        if (!keepAttachments) {
+          rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
+          const page = await other.api.complete(body);
+          assert.match(
+            JSON.stringify(await page.whole()),
+            /of an earlier message .*should be a PDF, but the server sent/,
+          );
+          rig.files.serve('/scan.pdf', scan, 'application/pdf');
+        }
+        await other[Symbol.asyncDispose]();
 
-      await using taking = await ScriptedServer.start({
-        store,
-        dataDir,
-        env: rig.files.env,
-        getModel: (port) => scriptedModel(port, { takesPdf: true }),
-      });
-      const last = await taking.answer(body);
-      assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
-      await taking[Symbol.asyncDispose]();
-      rmSync(dataDir, { recursive: true, force: true });
-    });
+        await using taking = await ScriptedServer.start({
+          store,
+          dataDir,
+          env: rig.files.env,
+          getModel: (port) => scriptedModel(port, { takesPdf: true }),
+        });
+        const last = await taking.answer(body);
+        assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
+        await taking[Symbol.asyncDispose]();
+        rmSync(dataDir, { recursive: true, force: true });
+      },
+    );
   }
 }
 
-test('fetches a lost or damaged copy again and stores it under its name', async () => {
+fullTest('fetches a lost or damaged copy again and stores it under its name', async () => {
   await using rig = await AttachmentRig.start();
   const { dataDir } = rig.rig.server;
   const attachments = [
@@ -227,7 +231,7 @@ test('fetches a lost or damaged copy again and stores it under its name', async 
   assert.equal(rig.files.requests.length, asked);
 });
 
-test('a PDF becomes text for a model that takes no PDFs, and stays text', async () => {
+fullTest('a PDF becomes text for a model that takes no PDFs, and stays text', async () => {
   const dataDir = temporaryFolder();
   const attach = { chatId: 'c', message: 'Read' };
   let url = '';

@@ -84,7 +84,7 @@ const SWEPT_TABLES = [
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
-  cites(t, 'contract-19-backups');
+  cites(t, 'contract-19-backups', 'contract-30-backups', 'contract-31-copies');
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   const folder = getFolder(t);
@@ -95,6 +95,9 @@ test('a backup restores from either store to either store, and its run resumes',
   await done(['backup', '--to', join(folder, 'of-embedded')], embedded);
   const tables = listTables(backup);
   for (const name of SWEPT_TABLES) assert.ok((tables[`${name}.jsonl`]?.length ?? 0) > 1, `${name} has rows`);
+  const has = (name: string, pattern: RegExp) => tables[`${name}.jsonl`]?.some((line) => pattern.test(line));
+  assert.ok(has('chats', /,"run_\w+"\]$/) && has('steps', /,"summary",/), 'there is a summary');
+  assert.ok(has('tool_images', /,"att_\w+",/), 'there is an image of a tool');
   assert.deepEqual(listTables(join(folder, 'of-postgres')), tables);
   assert.deepEqual(listTables(join(folder, 'of-embedded')), tables);
   for (const name of ['blobs.jsonl', 'secret']) {
@@ -105,6 +108,8 @@ test('a backup restores from either store to either store, and its run resumes',
       readFileSync(join(backup, name), 'utf8').split('\n').toSorted(),
     );
   }
+  const summarized = await askDatabase(database.url, 'select 1 from chats join runs on run_id = summary_run_id');
+  assert.equal(summarized.length, 1);
   const there = /An installation already exists in the database [^ ]+;/;
   await refused(['restore', '--from', backup], postgres, there);
   await refused(
@@ -205,12 +210,12 @@ test('a backup names files that are missing or damaged, and exits 3', async (t) 
   const to = join(folder, 'backup');
   const { code, stdout, stderr } = await runwire(['backup', '--to', to], { env: place });
   assert.equal(code, 3, stderr);
-  assert.match(stdout, /^Backed up \d+ rows and 3 attachments and files, /);
+  assert.match(stdout, /^Backed up \d+ rows and 5 attachments and files, /);
   assert.match(stdout, /^The backup lacks the attachments and files that are missing or damaged here \(2\)\. /m);
   const named = readFileSync(join(to, 'missing-blobs.jsonl'), 'utf8').trim().split('\n');
   assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [damaged, lost].map((path) => basename(path)).sort());
   const restored = await restore({ RUNWIRE_DATA_DIR: getFolder(t) }, to);
-  assert.match(restored.text, /^Restored \d+ rows and 3 attachments and files, /);
+  assert.match(restored.text, /^Restored \d+ rows and 5 attachments and files, /);
 });
 
 function makeEarlier(folder: string): void {

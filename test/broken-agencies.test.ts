@@ -32,7 +32,8 @@ const setting = {
 
 for (const broken of brokenAgencies) {
   test(`reports ${broken.name}`, async (t) => {
-    cites(t, 'agents-10-faults');
+    cites(t, 'agents-10-faults', 'contract-31-fields');
+    if (broken.name.includes('guardrail')) cites(t, 'agents-32-faults');
     if (broken.name === 'variables in TypeScript') cites(t, 'agents-29-env-typescript');
     using folder = new AgenciesFolder();
     writeBroken(folder, 'support', broken);

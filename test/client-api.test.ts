@@ -40,6 +40,7 @@ test('has a method for every operation that needs a key', async () => {
   assert.equal((await all.runs.cancel({ runId })).status, 'completed');
   assert.equal((await all.runs.get({ runId })).message, await run.text());
   assert.equal((await all.runs.prompt({ runId, step: 1 })).exact, true);
+  await assert.rejects(all.runs.attachment({ runId, attachmentId: 'none' }), { code: 'attachment_not_found' });
   await all.chats.create({ chatId: 'c2' });
   await all.chats.update({ chatId: 'c2', title: 'Two' });
   const fork = await all.chats.fork({ fromChatId: 'c1', runId, chatId: 'c3' });

@@ -20,7 +20,7 @@ test('refuses an invalid address when the client is made', () => {
   for (const baseUrl of ['', 'localhost:8787', 'ftp://localhost', 'http://', 'http://localhost?a=b', undefined]) {
     assert.throws(() => new Runwire({ baseUrl: baseUrl as string, apiKey: TEST_API_KEY }), {
       name: 'InvalidRequestError',
-      message: `\`baseUrl\` is ${JSON.stringify(baseUrl)}; set RUNWIRE_URL to an address such as http://127.0.0.1:8787.`,
+      message: `\`baseUrl\` is ${JSON.stringify(baseUrl)}; set RUNWIRE_URL to an address like http://127.0.0.1:8787.`,
     });
   }
   assert.throws(() => new Runwire({ baseUrl: server.url, apiKey: '' }), { message: /set RUNWIRE_API_KEY/ });

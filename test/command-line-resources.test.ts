@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fullTest } from '@runwire/test-kit';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { getFolder, root, run, serve, startRunwire } from './support/cli-process.ts';
 import { CommandServer, ended } from './support/command-server.ts';
@@ -196,7 +197,7 @@ test('serve --json prints one line of JSON with the address and the new key', as
   assert.deepEqual([code, stdout], [0, String(line)]);
 });
 
-test('agencies list shows a process that cannot start, and the last fault in one line', async () => {
+fullTest('agencies list shows a process that cannot start, and the last fault in one line', async () => {
   const till = async () =>
     (await commands.server.api.get('/v2/agencies')).body.items.find(
       ({ agency }: { agency: string }) => agency === 'till',

@@ -3,7 +3,7 @@ import { readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import { startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import { fullTest, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { getLeaves } from '../packages/cli/src/command.ts';
 import { synopsis } from '../packages/cli/src/help.ts';
 import { buildProgram } from '../packages/cli/src/program.ts';
@@ -38,7 +38,7 @@ test('docs/command-list.md lists every command as the help does', () => {
   assert.equal(table.trimEnd(), rows.join('\n'));
 });
 
-test('the samples of docs/command-line.md work as pasted', async (t) => {
+fullTest('the samples of docs/command-line.md work as pasted', async (t) => {
   const agents = [defineAgent({ name: 'Clerk', description: 'Pays.', instructions: 'Pay.', tools: [refund] })];
   await using server = await startTestServer({ agencies: { shop: defineAgency({ name: 'Shop', agents }) } });
   await server.api.post('/v2/integrations', { apiIntegrationId: 'shop', agency: 'shop' });
@@ -64,7 +64,7 @@ test('the samples of docs/command-line.md work as pasted', async (t) => {
   assert.match(await paste(`${completion}complete -p runwire`, folder), /-F _runwire runwire/);
 });
 
-test('the samples of docs/schedules.md work as pasted', async (t) => {
+fullTest('the samples of docs/schedules.md work as pasted', async (t) => {
   await using server = await startTestServer();
   const folder = getFolder(t);
   const env = {
@@ -80,7 +80,7 @@ test('the samples of docs/schedules.md work as pasted', async (t) => {
   assert.match(await paste(resume.replaceAll('sch_1', scheduleId), folder, env), /^state: +active$/m);
 });
 
-test('a project of `runwire init` runs by the commands of its own README', async (t) => {
+fullTest('a project of `runwire init` runs by the commands of its own README', async (t) => {
   const folder = join(getFolder(t), 'My Agents');
   await paste(`runwire init '${folder}'`, root);
   assert.equal(statSync(join(folder, 'runwire.env')).mode & 0o777, 0o600);

@@ -23,7 +23,7 @@ test('the agency of docs/commands.md writes a file, and the stream shows it', as
     /\n- charts: Makes charts from tables\. .* \(\/app\/agency\/skills\/charts\/SKILL\.md\)$/,
   );
   const names = call.request.tools.map(({ name }) => name);
-  assert.deepEqual(names, ['list_files', 'read_file', 'search_files', 'write_file', 'run_command']);
+  assert.deepEqual(names, ['list_files', 'read_file', 'search_files', 'show_file', 'write_file', 'run_command']);
   await call.toolCall('call_1', 'write_file', '{"path":"/app/mnt/members/ann/r.md","content":"# The report"}');
   await call.end();
   const second = await rig.controller.nextCall();

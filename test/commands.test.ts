@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineAgency, defineAgent, delegate } from '@runwire/agency';
-import { STORES, type StoreName } from '@runwire/test-kit';
+import { fullTest, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -342,7 +342,7 @@ function tests(store: StoreName): void {
     await stagesDeleted();
   });
 
-  test('parallel commands of one answer are published one after the other', async () => {
+  fullTest('parallel commands of one answer are published one after the other', async () => {
     const apiIntegrationId = await working();
     const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
     for (let index = 0; index < 4; index += 1) {
@@ -416,7 +416,7 @@ function tests(store: StoreName): void {
     for (const text of texts) assert.ok(text.length <= 1000 && text.split('\n').length <= 10);
   });
 
-  test('an agent speaks while the files of another one are published', async () => {
+  fullTest('an agent speaks while the files of another one are published', async () => {
     const apiIntegrationId = await working({ agency: 'team', defaultAgent: 'Lead' });
     const { call, reader, runId } = await rig.hold({ apiIntegrationId, message: 'Do it' });
     for (const agent of ['Worker', 'Speaker']) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
+import { fullTest, startTestServer, type TestServer, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { compressFiles } from '../scripts/build/compress-files.ts';
 import { root } from './support/cli-process.ts';
@@ -171,7 +171,7 @@ test('answers to pages of others are compressed, and files are not', async () =>
   assert.deepEqual([file.headers['content-encoding'], file.body.toString()], [undefined, json]);
 });
 
-test('a file that the build has compressed is sent as it is', async (t) => {
+fullTest('a file that the build has compressed is sent as it is', async (t) => {
   const consoleFolder = temporaryFolder();
   t.after(() => rmSync(consoleFolder, { recursive: true, force: true }));
   cpSync(BUILT, consoleFolder, { recursive: true });

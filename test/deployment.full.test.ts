@@ -7,7 +7,7 @@ import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/test-kit';
 import { CliServer, keysIn, root, run } from './support/cli-process.ts';
 import { nodeEnvironments, readCompose } from './support/compose-file.ts';
 import { buildImage, type Image, parseDockerfile } from './support/dockerfile.ts';
-import { missingService } from './support/services.ts';
+import { missingService, SERVICES } from './support/services.ts';
 
 /* The Dockerfile's steps without a container engine; see test/support/dockerfile.ts for what that leaves out. */
 
@@ -63,7 +63,7 @@ function libraryPackages(program: string): string[] {
 /** A program that commands need, and Node does not. */
 const SANDBOX_PACKAGE = 'bubblewrap';
 /** What commands can use besides the programs of the base image. */
-const COMMAND_PACKAGES = 'jq python3 python3-matplotlib python3-numpy python3-pandas sqlite3 zip';
+const COMMAND_PACKAGES = SERVICES.commandPrograms.packages.join(' ');
 
 test('both stages of the Dockerfile install the system package that the README names', () => {
   const installed = [...dockerfile.matchAll(/apt-get install -y --no-install-recommends ([\w .+-]+?) &&/g)];

@@ -170,7 +170,7 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
   const tools = taken.map(({ agents }: { agents: { tools: string[] }[] }) =>
     agents.flatMap((one) => one.tools).join(' '),
   );
-  const added = ' list_files read_file search_files';
+  const added = ' list_files read_file search_files show_file';
   const expected = ['', `refund look_up${added}`, `weather${added}`, `read_hotels${added}`, added.trim()];
   assert.deepEqual(tools.toSorted(), expected.toSorted());
 });

@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Runwire } from '@runwire/client';
 import { diagnose } from '@runwire/server';
-import { FakeProvider, fillDisk, providerEvents, sseText, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
+import {
+  FakeProvider,
+  fillDisk,
+  fullTest,
+  providerEvents,
+  sseText,
+  startTestServer,
+  TEST_API_KEY,
+} from '@runwire/test-kit';
 import { FaultyProxy } from '@runwire/test-kit/faulty-proxy.ts';
 import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
@@ -130,7 +138,7 @@ test('doctor names a proxy that refuses the request of a run', async () => {
 
 const nginx = (await missingService('nginx')) ?? false;
 
-test('doctor names what a proxy does to streams and headers', { skip: nginx }, async () => {
+fullTest('doctor names what a proxy does to streams and headers', { skip: nginx }, async () => {
   await using server = await startTestServer();
   const check = async (settings: string) => {
     await using proxy = await Nginx.start(server.url, settings);

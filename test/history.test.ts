@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
-import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, scriptedModel } from '@runwire/test-kit';
+import {
+  hookStore,
+  STORES,
+  type Store,
+  type StoreName,
+  StoreUnavailable,
+  scriptedModel,
+  testAgency,
+} from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model/model-window.ts';
@@ -9,6 +17,9 @@ import { raw } from '../packages/server/src/store/queries/raw.ts';
 import { statement } from '../packages/server/src/store/statement.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+
+/** Without summaries. */
+const agencies = { test: { ...testAgency, longChats: 'leave_out' as const } };
 
 const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
 const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
@@ -126,7 +137,7 @@ function tests(store: StoreName): void {
   });
 
   test('a chat longer than the window continues without its oldest turns', async () => {
-    await using rig = await ScriptedServer.start({ store, env: { RUNWIRE_MODEL_WINDOW: '2000' } });
+    await using rig = await ScriptedServer.start({ store, agencies, env: { RUNWIRE_MODEL_WINDOW: '2000' } });
     const apiIntegrationId = await rig.integration({ agency: 'test' });
     const leftOut: number[] = [];
     for (let turn = 0; turn < 12; turn += 1) {
@@ -181,7 +192,7 @@ function tests(store: StoreName): void {
     ];
     await using rig = await ScriptedServer.start({
       store,
-      agencies: { team: defineAgency({ name: 'Team', agents, flows }) },
+      agencies: { team: defineAgency({ name: 'Team', longChats: 'leave_out', agents, flows }) },
       getModel: (port) => ({ ...scriptedModel(port), windowTokens: 100_000 }),
       // The fallback's window.
       env: { RUNWIRE_MODEL_WINDOW: '2000' },
@@ -205,7 +216,7 @@ function tests(store: StoreName): void {
       opened = real;
       return countingRows(rowsRead)(real);
     };
-    await using rig = await ScriptedServer.start({ store, wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
+    await using rig = await ScriptedServer.start({ store, agencies, wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
     const apiIntegrationId = await rig.integration({ agency: 'test' });
     const body = { apiIntegrationId, chatId: 'c1' };
     await rig.answer({ ...body, message: question(0) }, answer(0));

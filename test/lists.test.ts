@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
+import { type ApiClient, fullTest, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { refused } from './support/refused.ts';
@@ -81,7 +81,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a page of completed runs reads at most 5 000 runs', async (t) => {
+  fullTest('a page of completed runs reads at most 5 000 runs', async (t) => {
     cites(t, 'contract-3-lists');
     const { apiIntegrationId: id } = await created('/v2/integrations');
     const reader = await api.complete({ apiIntegrationId: id });

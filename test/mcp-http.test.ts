@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import type { Network } from '@runwire/guarded-fetch';
-import { freePort, ScriptedMcpHttp } from '@runwire/test-kit';
+import { freePort, fullTest, ScriptedMcpHttp } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually, until } from './support/eventually.ts';
 import { McpRig, mcpAgency, scripted, toolNames } from './support/mcp-agency.ts';
@@ -15,7 +15,7 @@ import { McpRig, mcpAgency, scripted, toolNames } from './support/mcp-agency.ts'
 const withServer = (server: ScriptedMcpHttp, more = '') =>
   McpRig.start(mcpAgency({ one: `url: "${server.url}"${more}` }));
 
-test('server-everything by streamable HTTP', async (t) => {
+fullTest('server-everything by streamable HTTP', async (t) => {
   const port = await freePort();
   const program = resolve(import.meta.dirname, '../node_modules/@modelcontextprotocol/server-everything/dist/index.js');
   const start = () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fullTest } from '@runwire/test-kit';
+import { scale } from '@runwire/test-kit/scale.ts';
 import { cites } from '../requirements/cite.ts';
+import { pickColumn } from './support/columns.ts';
 import { until } from './support/eventually.ts';
 import {
   everything,
@@ -69,14 +72,14 @@ test('stderr is shown to the administrator alone, and without secrets', async (t
   assert.equal(await shown(api.as(viewer.apiKey)), null);
 });
 
-test('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
+fullTest('an agent reads a file with server-filesystem, in the folder of the agency', async () => {
   const files = { 'agency.yaml': mcpAgency({ docs: filesystem('./files') }), 'files/a.txt': 'Forty-two.' };
   await using rig = await McpRig.start(files);
   const [text] = await rig.run(['docs_read_text_file', { path: 'a.txt' }]);
   assert.equal(text, 'Forty-two.');
 });
 
-test('the same server works in Markdown and TypeScript agencies', async () => {
+fullTest('the same server works in Markdown and TypeScript agencies', async () => {
   const fields = scripted().replace('command:', '"command":').replace('args:', '"args":');
   const server = JSON.parse(`{ ${fields} }`);
   const typescript = `import { defineAgency, defineAgent } from '@runwire/agency';
@@ -182,7 +185,7 @@ test('a tool of a request cannot have the name of an MCP tool', async () => {
 });
 
 test('every call has the idempotency key of its call, and results become text', async (t) => {
-  cites(t, 'agents-13-idempotency-key', 'agents-13-results', 'agents-13-cwd');
+  cites(t, 'agents-13-idempotency-key', 'agents-13-results', 'agents-13-cwd', 'contract-30-from-mcp');
   await using rig = await McpRig.start(mcpAgency({ one: scripted() }));
   const held = await rig.hold();
   const [about, picture, structured, fail, big] = await rig.outputs(
@@ -192,13 +195,20 @@ test('every call has the idempotency key of its call, and results become text', 
     ['one_structured', {}],
     ['one_fail', {}],
     ['one_big', { characters: 10_000_000 }],
+    ['one_picture', { count: 2 }],
   );
   const { meta, cwd } = JSON.parse(String(about));
   assert.equal(meta['runwire/idempotencyKey'], `${held.runId}/call_0`);
   assert.ok(cwd.endsWith('/mine'), cwd);
-  assert.equal(picture, 'See:\n[image, image/png, 3 bytes]\n[sound, audio/wav, 2 bytes]');
+  assert.equal(
+    picture,
+    'See:\n[sound, audio/wav, 2 bytes]\n[image, image/png, 3 bytes: it is no PNG, JPEG, GIF or WebP image]',
+  );
   assert.equal(structured, '{"answer":42}');
   assert.equal(fail, 'The tool failed: No such invoice.');
+  const { new_messages: items } = messagesFrame(held.reader);
+  const shown = items.flatMap((item: { attachments?: { size: number }[] }) => item.attachments ?? []);
+  assert.deepEqual(pickColumn(shown, 'size'), [3000, 3001]);
   assert.match(String(big), /^x{40000}\n\[The output has 10000000 characters/);
 });
 
@@ -295,12 +305,13 @@ test('a server that never answers delays neither the start nor a run beyond 5 s'
   assert.equal(failed[1]?.error, states[2]?.error);
 });
 
-test('a list that changes applies to the next run; 5 000 tools are usable', async (t) => {
+test('a list that changes applies to the next run; thousands of tools are usable', async (t) => {
   cites(t, 'agents-13-list-changed');
-  await using rig = await McpRig.start(mcpAgency({ one: scripted('--extra', '5000') }));
+  const extra = scale(500, 5000);
+  await using rig = await McpRig.start(mcpAgency({ one: scripted('--extra', String(extra)) }));
   const held = await rig.hold();
   const before = toolNames(held);
-  assert.equal(before.length, 5012);
+  assert.equal(before.length, extra + 12);
   await held.call.toolCall('call_0', 'one_change', '{}');
   await held.call.end();
   const next = await rig.rig.controller.nextCall();
@@ -313,7 +324,7 @@ test('a list that changes applies to the next run; 5 000 tools are usable', asyn
   }
   const later = await rig.hold();
   assert.equal(toolNames(later).length, before.length + 1);
-  assert.deepEqual(await rig.outputs(later, ['one_extra_5000', {}]), ['called extra_5000']);
+  assert.deepEqual(await rig.outputs(later, [`one_extra_${extra}`, {}]), [`called extra_${extra}`]);
 });
 
 test('no process of a server is left, also if it ignores signals below a shell', async (t) => {

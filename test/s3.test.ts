@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import {
   freshDatabase,
+  fullTest,
   imageAttachment,
   makeBucket,
   makePng,
@@ -120,7 +121,7 @@ async function refusedStart(env: Readonly<Record<string, string>>, about: RegExp
   assert.ok(!stderr.includes(env.AWS_SECRET_ACCESS_KEY || 'a secret'), 'no secret is printed');
 }
 
-test('an unusable bucket, credential or address refuses the start', { skip }, async (t) => {
+fullTest('an unusable bucket, credential or address refuses the start', { skip }, async (t) => {
   const access = await sharedS3();
   const good = await s3Settings(access);
   const RUNWIRE_DATA_DIR = getFolder(t);

@@ -132,3 +132,34 @@ test('a command waits for its slot before its files are copied, and has the limi
     commands.flatMap(() => ['command-stage.before', 'command-bytes.after']),
   );
 });
+
+test('the program of exec: gets the limits of the settings', async (t) => {
+  cites(t, 'agents-15-exec', 'agents-15-settings');
+  const program = join(getFolder(t), 'engine');
+  writeFileSync(program, '#!/bin/sh\nsed "s#/app/mnt#$1#g" | bash\n');
+  chmodSync(program, 0o755);
+  const env = {
+    RUNWIRE_SANDBOX: `exec:${program}`,
+    RUNWIRE_SANDBOX_SECONDS: '47',
+    RUNWIRE_SANDBOX_MEMORY_MIB: '300',
+    RUNWIRE_SANDBOX_PROCESSES: '30',
+    RUNWIRE_SANDBOX_FILE_MIB: '3',
+  };
+  await using rig = await ScriptedServer.start({ agencies: { work }, env });
+  const apiIntegrationId = await rig.integration({ agency: 'work' });
+  const { call, reader } = await rig.hold({ apiIntegrationId, message: 'Do it' });
+  await call.toolCall('call_1', 'run_command', '{"command":"env | grep ^RUNWIRE | sort"}');
+  await call.end();
+  const next = await rig.controller.nextCall();
+  const output = next.request.prompt.at(-1);
+  await next.end();
+  assert.ok(output?.kind === 'tool_output');
+  assert.deepEqual(
+    output.output.match(/^RUNWIRE_.*$/gm),
+    Object.entries(env)
+      .slice(1)
+      .map(([name, value]) => `${name}=${value}`)
+      .sort(),
+  );
+  await reader.whole();
+});

@@ -238,7 +238,7 @@ test('an agent reads files with its tools; with `files: false` it has none', asy
   const held = await rig.hold({ apiIntegrationId, message: 'Look', sandboxFiles: [REPORT] });
   assert.deepEqual(
     held.call.request.tools.map(({ name }) => name),
-    ['list_files', 'read_file', 'search_files'],
+    ['list_files', 'read_file', 'search_files', 'show_file'],
   );
   await held.call.toolCall('call_1', 'read_file', JSON.stringify({ path: REPORT.path }));
   await held.call.toolCall('call_2', 'search_files', '{"text":"milk"}');

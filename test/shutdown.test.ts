@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, fenceServers, STORES, type StoreName } from '@runwire/test-kit';
+import { type ApiClient, fenceServers, fullTest, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, getFolder } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -117,7 +117,7 @@ function tests(store: StoreName): void {
   });
 }
 
-test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
+fullTest('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
   // The server writes everything to the connection immediately, far more than the kernel holds.
   await using server = await KillableServer.start({ limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
   const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });

@@ -28,6 +28,8 @@ const agent = (name: string, more: object = {}) =>
 
 const office = defineAgency({
   name: 'Office',
+  // The tests of long chats rebuild prompts with summaries.
+  longChats: 'leave_out',
   agents: [
     agent('Lead', { tools: [note, refund], settings: { temperature: 0.5, toolChoice: 'required' } }),
     agent('Facts', { tools: [note] }),

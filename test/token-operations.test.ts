@@ -18,7 +18,7 @@ type Permission = (typeof PERMISSIONS)[number];
 
 const TABLE: Readonly<Record<Permission, string>> = {
   run: 'getCompletionV2 cancelRun',
-  read: 'getChatStatus getRun listRunSteps getRunEvents listChats getChat listChatMessages',
+  read: 'getChatStatus getRun listRunSteps getRunEvents getRunAttachment listChats getChat listChatMessages',
   upload: 'createAgencyUpload',
   files: 'listFiles getFileContent headFileContent',
   answer: '',

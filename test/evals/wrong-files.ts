@@ -69,7 +69,7 @@ export const WRONG_FILES: Readonly<Record<string, WrongFile>> = {
     faults: [
       '6:16: The agency has no agent `Tirage`; did you mean `Triage`?',
       '7:15: The agency has no tool `find_invoices`; did you mean `find_invoice`?',
-      '8:18: The agency has no tool `nothing`; its tools are find_invoice, close_account, list_files, read_file, search_files, refund, transfer_to_Billing, send_message.',
+      '8:18: The agency has no tool `nothing`; its tools are find_invoice, close_account, list_files, read_file, search_files, show_file, refund, transfer_to_Billing, send_message.',
     ],
   },
   'a number as text, and a score above 1': {

@@ -51,9 +51,10 @@ const SDK = {
   OTHER_API: '',
 };
 
-/** `providers.yaml` with the provider `sdk`, a package of the AI SDK. */
-export function aiSdkProviders(baseUrl: string): string {
-  return `sdk: { package: "@ai-sdk/anthropic", options: { baseURL: "${baseUrl}", apiKey: ${PLANTED_KEY} } }\n`;
+/** `providers.yaml` with the provider `sdk`, a package of the AI SDK. `models` is YAML. */
+export function aiSdkProviders(baseUrl: string, models = '{}'): string {
+  const options = `{ baseURL: "${baseUrl}", apiKey: ${PLANTED_KEY} }`;
+  return `sdk: { package: "@ai-sdk/anthropic", options: ${options}, models: ${models} }\n`;
 }
 
 /** Packages of the AI SDK are loaded from the folder of `providers.yaml`. */

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseMsAfter, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 
-const WAIT_MS = 60_000;
-const LOOK_MS = 25;
+const LEAST_PAUSE_MS = 25;
 
 /** Resolves to the first result that is neither false nor null; rejects after a minute without one. */
 export async function eventually<T>(claim: string, look: () => Promise<T | false | null>): Promise<T> {
-  for (const end = performance.now() + WAIT_MS; ; await sleep(LOOK_MS)) {
+  const since = performance.now();
+  for (; ; await sleep(pauseMsAfter(performance.now() - since, LEAST_PAUSE_MS))) {
     const found = await look();
     if (found !== false && found !== null) return found;
-    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
+    if (performance.now() > since + WAIT_MS) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
   }
 }
 

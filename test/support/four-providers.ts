@@ -8,11 +8,12 @@ export const PROVIDERS = MODELS.map((model) => model.split('/')[0] ?? '');
 
 type Answer = (place: number, call: ProviderCall, protocol: (typeof ADAPTERS)[number]['protocol']) => void;
 
-/** Starts the four providers. Returns the environment of a server that asks them, with these agencies. */
+/** Starts the four providers. Returns the environment of a server that asks them, with these agencies. `models` is YAML. */
 export async function openFourProviders(
   stack: AsyncDisposableStack,
   agencies: Readonly<Record<string, string>>,
   answer: Answer,
+  models = '{}',
 ): Promise<Record<string, string>> {
   const urls: string[] = [];
   for (const [place, { protocol }] of ADAPTERS.entries()) {
@@ -21,7 +22,9 @@ export async function openFourProviders(
     urls.push(provider.baseUrl);
   }
   const [openai = '', groq = '', anthropic = '', sdk = ''] = urls;
-  const folder = stack.use(new AgenciesFolder({ 'providers.yaml': aiSdkProviders(sdk), ...agencies }));
+  const folder = stack.use(
+    new AgenciesFolder({ 'providers.yaml': `${aiSdkProviders(sdk, models)}${ofBuiltIn(models)}`, ...agencies }),
+  );
   linkAiSdk(folder);
   return {
     OPENAI_BASE_URL: openai,
@@ -33,3 +36,6 @@ export async function openFourProviders(
     RUNWIRE_AGENCIES_DIR: folder.path,
   };
 }
+
+const ofBuiltIn = (models: string): string =>
+  models === '{}' ? '' : ['openai', 'groq', 'anthropic'].map((name) => `${name}: { models: ${models} }\n`).join('');

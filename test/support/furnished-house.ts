@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type ApiClient, imageAttachment, makePng, withoutComments } from '@runwire/test-kit';
+import { makeOnePixelPng } from '@runwire/test-kit/sample-images.ts';
 import { askStore } from './ask-store.ts';
 import { CliServer, keysIn } from './cli-process.ts';
 import { ConsolePage } from './console-page.ts';
@@ -29,6 +30,17 @@ const LEFT_BY_SWEEPS = [
   `insert into usage_walk select 1, max(run_id), max(run_id) from runs`,
   `insert into sweep_positions values ('events', 'run_0') on conflict do nothing`,
   `insert into compacted_chunks values ('run_0', 1, 1, 'compacted')`,
+];
+
+/** The summary of a chat. It takes a long chat to make one. */
+const SUMMARY = [
+  `update chats set summary_run_id = (select min(run_id) from messages where messages.chat_key = chats.chat_key)
+    where chat_id = 'talk'`,
+  `insert into steps (run_id, step, attempt, kind, loop, index_in_loop, agent, model, status, first_event_id, last_event_id,
+      record_json, started_at, completed_at)
+    select summary_run_id, 9, 1, 'summary', '', 0, 'Concierge', 'offline/demo', 'completed', 1, 1,
+      '{"usage":null,"output":[],"summary":{"text":"Odd","turns":1,"end":2,"madeAt":3,"before":null}}', 0, 0
+    from chats where summary_run_id is not null`,
 ];
 
 /** Starts a server on an empty folder, uses it, and kills it in the middle of a run. */
@@ -62,6 +74,13 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   await say('talk', ODD, { usageRequestId: 'once' });
   await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
   await say('talk', 'Look', { attachments: [imageAttachment(makePng(3000, 1)), imageAttachment(makePng(2000, 2))] });
+  const shown = { name: 'shown.png', path: '/app/mnt/u/shown.png' };
+  await upload(api, makeOnePixelPng(4000, 3), {
+    apiIntegrationId: 'house',
+    ...at(shown.path),
+    contentType: 'image/png',
+  });
+  await say('talk', `/tool show_file ${JSON.stringify({ path: shown.path })}`, { sandboxFiles: [shown] });
   await say('fails', '/fail');
   const place = { name: 'place', description: 'Where the user is.', inputSchema: { type: 'object' } };
   await say('asks', '/tool place {}', { clientTools: [place] });
@@ -95,7 +114,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   });
   await slow.untilText('event: meta');
   await server.stop('SIGKILL');
-  for (const statement of LEFT_BY_SWEEPS) await askStore(env.RUNWIRE_DATA_DIR ?? '', statement);
+  for (const statement of [...LEFT_BY_SWEEPS, ...SUMMARY]) await askStore(env.RUNWIRE_DATA_DIR ?? '', statement);
   return { apiKey, unfinished: String(slow.headers['x-run-id']), seen };
 }
 
@@ -121,7 +140,7 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
   await keep(`${PATH}/members/ann/adjustments`);
   const [{ endpointId }] = (await keep(`${PATH}/webhooks`)).items;
   const { items: deliveries } = await keep(`${PATH}/webhooks/${endpointId}/deliveries`);
-  assert.equal(deliveries.length, 3);
+  assert.equal(deliveries.length, 4);
   for (const { deliveryId } of deliveries) await keep(`${PATH}/webhooks/${endpointId}/deliveries/${deliveryId}`);
   for (const chat of ['talk', 'fails', 'talk%202', 'asks%202']) await keep(`${PATH}/chats/${chat}/messages`);
   for (const list of ['runs', 'usage']) {
@@ -133,13 +152,21 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       await keep(`${PATH}/chats/${encodeURIComponent(chatId)}`);
       // The metadata and the schema that a request brought.
       await keep(`${PATH}/openai/v1/responses/${runId.replace('run_', 'resp_')}`);
-      await keep(`${PATH}/runs/${runId}/steps`);
+      const steps = await keep(`${PATH}/runs/${runId}/steps`);
+      for (const { attachments } of steps.items) {
+        for (const { attachmentId } of attachments) {
+          const path = `${PATH}/runs/${runId}/attachments/${attachmentId}`;
+          const answer = await fetch(`${api.url}${path}`, { headers: api.authorization });
+          assert.equal(answer.status, 200, path);
+          seen.set(path, hash('sha256', Buffer.from(await answer.arrayBuffer())));
+        }
+      }
       const stream = await api.events(runId, null, 'house');
       await stream.whole();
       seen.set(`events of ${runId}`, withoutComments(stream.text));
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 7);
+  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 8);
   const answers = [...seen.values()].join('\n');
   for (const part of ['"transient":true', '"odd":"clef 𝄞"', '"title":"Line ']) assert.ok(answers.includes(part), part);
   for (const integration of ['house', 'demo']) {
@@ -148,6 +175,6 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
       seen.set(`${integration}: ${file.path}`, `${JSON.stringify(file)} ${hash('sha256', bytes)}`);
     }
   }
-  assert.equal([...seen.keys()].filter((key) => key.includes(': /app/mnt/')).length, 3);
+  assert.equal([...seen.keys()].filter((key) => key.includes(': /app/mnt/')).length, 4);
   return seen;
 }

@@ -104,6 +104,7 @@ export const LOOP_TABLE: Readonly<Record<OperationId, (stage: LoopStage) => read
     ...list(`${HOME}/runs?agent=Clerk&status=completed`),
     { path: `${HOME}/runs?q=${SOUGHT}`, times: 2 },
   ],
+  getRunAttachment: ({ runId }) => [{ path: `${HOME}/runs/${runId}/attachments/none`, status: 404 }],
   listRunSteps: ({ runId }) => list(`${HOME}/runs/${runId}/steps`),
   getStepPrompt: ({ runId }) => [{ path: `${HOME}/runs/${runId}/steps/1/prompt`, times: 5 }],
   rerunRun: ({ runId }) => post(`${HOME}/runs/${runId}/rerun`, {}, 200),

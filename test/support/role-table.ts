@@ -3,7 +3,7 @@ import type { Role } from '@runwire/contract';
 /** What each role may call and the roles below it may not, as docs/roles.md states it. */
 const TABLE: Readonly<Record<Role, string>> = {
   viewer: `
-    listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents listRunSteps getStepPrompt compareRuns
+    listFiles getFileContent headFileContent getChatStatus listRuns getRun getRunEvents getRunAttachment listRunSteps getStepPrompt compareRuns
     listChats getChat listChatMessages listQuestions listMembers getMember getErasure listAdjustments
     listUsage summariseUsage summariseLatency getOverview listSchedules getSchedule listScheduleTicks
     listWebhooks getWebhook listWebhookDeliveries getWebhookDelivery

@@ -19,10 +19,19 @@ export const MYPY = '/usr/bin/mypy';
 export const CADDY = '/usr/bin/caddy';
 export const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
 
+const COMMAND_PROGRAMS = [
+  ...['bzip2', 'column', 'file', 'jq', 'patch', 'python3', 'sqlite3', 'unzip', 'xz', 'zip'].map(
+    (name) => `/usr/bin/${name}`,
+  ),
+  ...['matplotlib', 'numpy', 'pandas'].map((name) => `/usr/lib/python3/dist-packages/${name}`),
+];
+
 interface Service {
   readonly packages: readonly string[];
   /** Checks for the program itself, because a folder may exist for its clients alone. */
   readonly isThere: () => boolean;
+  /** True if the gate does not need it. */
+  readonly isForProofs?: boolean;
 }
 
 export const SERVICES = {
@@ -39,9 +48,22 @@ export const SERVICES = {
   caddy: { packages: ['caddy'], isThere: () => existsSync(CADDY) },
   systemd: { packages: ['systemd'], isThere: () => existsSync(SYSTEMD_ANALYZE) },
   bubblewrap: { packages: ['bubblewrap'], isThere: () => existsSync(BUBBLEWRAP) },
+  /** What the image has for commands of agents. */
+  commandPrograms: {
+    packages: [
+      ...['bsdextrautils', 'bzip2', 'file', 'jq', 'patch', 'python3', 'python3-matplotlib', 'python3-numpy'],
+      ...['python3-pandas', 'sqlite3', 'unzip', 'xz-utils', 'zip'],
+    ],
+    isThere: () => COMMAND_PROGRAMS.every((path) => existsSync(path)),
+    isForProofs: true,
+  },
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof SERVICES;
+
+const FOR_THE_GATE = (Object.keys(SERVICES) as ServiceName[]).filter(
+  (name) => (SERVICES[name] as Service).isForProofs !== true,
+);
 
 export const isRootOnDebian = () => process.getuid?.() === 0 && existsSync('/etc/debian_version');
 
@@ -67,7 +89,7 @@ async function install(packages: readonly string[]): Promise<void> {
  * `CI` is set, tests may not be skipped, so it throws instead.
  */
 export async function missingServices(
-  names = Object.keys(SERVICES) as ServiceName[],
+  names: readonly ServiceName[] = FOR_THE_GATE,
   installPackages = install,
 ): Promise<string[]> {
   const absent = () => names.filter((name) => !SERVICES[name].isThere());

@@ -148,7 +148,67 @@ export interface ModelObject {
 /** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
 export type ModelChoice = string | ModelObject;
 
-export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'write_file' | 'run_command' | 'web_search';
+export type BuiltInTool =
+  | 'list_files'
+  | 'read_file'
+  | 'search_files'
+  | 'show_file'
+  | 'write_file'
+  | 'run_command'
+  | 'web_search';
+
+/** What a guardrail checks. */
+export type GuardrailPosition = 'input' | 'output' | 'toolCall' | 'toolResult';
+
+/** What every check knows. */
+export interface GuardrailContext {
+  /** The agent that gets the message, writes the answer or makes the call. */
+  readonly agent: string;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
+  readonly userContext: unknown;
+}
+
+/** A file of the user's message. */
+export interface GuardrailAttachment {
+  readonly name: string | null;
+  readonly mediaType: string;
+  readonly size: number;
+  /** What the model is shown of a document or a text file. Null for images and for PDFs that the model reads itself. */
+  readonly text: string | null;
+}
+
+/** What is checked, by the guardrail's position. */
+export interface GuardrailSubjects {
+  /** The user's message. A replacement is its text; the attachments stay. */
+  readonly input: { readonly text: string; readonly attachments: readonly GuardrailAttachment[] };
+  /** A text of the agent that answers the user. */
+  readonly output: { readonly text: string };
+  /** A call before it is made, also to another agent. A replacement is an object with all arguments. */
+  readonly toolCall: { readonly tool: string; readonly arguments: unknown };
+  /** A call's output, before the model sees it. A replacement is a text. */
+  readonly toolResult: { readonly tool: string; readonly arguments: unknown; readonly output: string };
+}
+
+/** `pass`: nothing changes. `block`: with the reason. `replace`: with another value. `ask`: a person must approve the call. */
+export type GuardrailVerdict<Position extends GuardrailPosition = GuardrailPosition> =
+  | { readonly pass: true }
+  | { readonly block: string }
+  | { readonly replace: Position extends 'toolCall' ? Readonly<Record<string, unknown>> : string }
+  | (Position extends 'toolCall' ? { readonly ask: true } : never);
+
+export interface GuardrailDefinition<Position extends GuardrailPosition = GuardrailPosition> {
+  /** 1 to 64 letters, digits, `_` and `-`, unique in the agency. */
+  readonly name: string;
+  readonly on: Position;
+  /** Has 30 seconds. If it throws or takes longer, the run fails with `agency_error`; in a delegation, the call fails. */
+  readonly check: (
+    about: GuardrailContext & GuardrailSubjects[Position],
+  ) => GuardrailVerdict<Position> | PromiseLike<GuardrailVerdict<Position>>;
+}
+
+/** A guardrail of any position. */
+export type Guardrail = { readonly [Position in GuardrailPosition]: GuardrailDefinition<Position> }[GuardrailPosition];
 
 export interface AgentDefinition {
   /** 1 to 64 characters, unique in the agency regardless of case. */
@@ -166,7 +226,7 @@ export interface AgentDefinition {
   /** Tools made by `defineTool` and names of built-in tools, or tools by their names, as the AI SDK has them. */
   readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
-   * True if the agent gets all file tools: `list_files`, `read_file` and `search_files`, which read the files of the run's
+   * True if the agent gets all file tools: `list_files`, `read_file`, `search_files` and `show_file`, which read the files of the run's
    * integration. False if it gets only the file tools in `tools`. If absent, it gets these, or all if `tools` has none.
    * `below` is like true, and restricts the agent to a folder, such as `members/{{member.consumerId}}`.
    */
@@ -190,6 +250,8 @@ export interface AgentDefinition {
   readonly output?: InputSchema | TextFile;
   /** Messages that a user may begin with, at most 10. */
   readonly starters?: readonly string[];
+  /** Made by `defineGuardrail`. They are asked after the agency's, in their order. */
+  readonly guardrails?: readonly Guardrail[];
 }
 
 export interface FlowDefinition {
@@ -268,12 +330,27 @@ export interface AgencyDefinition {
   readonly contextToModel?: boolean;
   /** True if model providers and MCP servers get the `traceparent` of the call. */
   readonly propagateTrace?: boolean;
+  /**
+   * What happens if a chat becomes too long for its models. `summarize`: a model sums up the oldest turns, and later prompts
+   * begin with the summary. `leave_out`: the oldest turns are left out. If absent, `summarize`.
+   */
+  readonly longChats?: 'summarize' | 'leave_out';
+  /** Sums up the oldest turns of long chats. If absent, the model of the agent that begins the run. */
+  readonly summaryModel?: ModelChoice;
   /** The smaller of these limits and those of the server count. */
   readonly limits?: AgencyLimits;
+  /** Made by `defineGuardrail`. They are asked for all agents, in their order, before the agent's. */
+  readonly guardrails?: readonly Guardrail[];
 }
 
 export function defineTool<Schema extends InputSchema>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
   return tool;
+}
+
+export function defineGuardrail<Position extends GuardrailPosition>(
+  guardrail: GuardrailDefinition<Position>,
+): GuardrailDefinition<Position> {
+  return guardrail;
 }
 
 export function defineAgent(agent: AgentDefinition): AgentDefinition {

@@ -2,6 +2,7 @@ import type { CliCommand, Context, Environment } from './command.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAgencyCommands } from './commands/agencies.ts';
 import { addAnswerCommand } from './commands/answer.ts';
+import { addAttachmentCommand } from './commands/attachment.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChatsCommands } from './commands/chats.ts';
@@ -49,6 +50,7 @@ export function buildProgram(env: Environment, version: string): CliCommand {
   addQuestionCommands(program, context);
   addRunsCommands(program, context);
   addStepsCommand(program, context);
+  addAttachmentCommand(program, context);
   addPromptCommand(program, context);
   addRerunCommands(program, context);
   addEvalCommands(program, context);

@@ -36,7 +36,7 @@ const invalidKey = (message: string) => new AuthenticationError({ code: 'invalid
 function checkToken(token: string, absence: string): string {
   if (typeof token !== 'string' || !/^\s*\S+\s*$/.test(token)) throw invalidKey(absence);
   if ('document' in globalThis && !/^(client|console)\+jwt$/.test(listClaims(token).typ ?? '')) {
-    throw invalidKey('Everyone can read an API key in a page; pass a function that fetches a client token.');
+    throw invalidKey('Everyone can read a key in a page; pass a function for client tokens.');
   }
   return token;
 }

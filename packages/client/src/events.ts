@@ -60,8 +60,10 @@ function itemEvent(
       return { type: 'tool_call', ...speaker, callId, ...call() };
     case 'tool_progress':
       return { type: name, ...speaker, callId, text: raw.text ?? '' };
-    case 'tool_output':
-      return { type: 'tool_output', ...speaker, callId, output: item.output ?? '', failed: !!item.failed };
+    case 'tool_output': {
+      const { output = '', failed = false, attachments = [] } = item;
+      return { type: name, ...speaker, callId, output, failed, attachments };
+    }
     case 'file_changed':
       return { type: 'file', ...speaker, callId, file: getFile(raw as StreamChangedFile) };
     case 'tool_approval_requested':

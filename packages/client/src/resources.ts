@@ -9,6 +9,7 @@ export const RESOURCES = {
     get: 'GET /v2/integrations/:apiIntegrationId/runs/:runId',
     steps: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps',
     prompt: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt',
+    attachment: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/attachments/:attachmentId',
     cancel: 'POST /v2/integrations/:apiIntegrationId/runs/:runId/cancel',
     compare: 'GET /v2/integrations/:apiIntegrationId/runs/:runId/compare',
   },
@@ -100,8 +101,8 @@ export type Input<R extends Route> = Omit<
 > & { apiIntegrationId?: string | undefined };
 
 /** Methods that resolve to the answer itself: bytes, or headers. */
-type RawVerb = 'content' | 'head' | 'metrics' | 'csv';
-const RAW_VERBS = /^(content|head|metrics|csv)$/;
+type RawVerb = 'content' | 'attachment' | 'head' | 'metrics' | 'csv';
+const RAW_VERBS = /^(content|attachment|head|metrics|csv)$/;
 const LIST_VERBS = /^(list|steps|messages|adjustments|summary|deliveries|ticks)$/;
 
 type Answer<Verb, R extends Route> = Verb extends RawVerb

@@ -6,6 +6,7 @@ import type {
   RerunRequest,
   StreamMessages,
   StreamMeta,
+  ToolAttachment,
 } from '@runwire/contract';
 
 /** A run's body. `apiIntegrationId` defaults to the `integration` of the client, or of its client token. */
@@ -90,7 +91,13 @@ export type RunEvent =
     } & Call)
   /** How far a call is. A later report of the same call replaces it. */
   | ({ readonly type: 'tool_progress'; readonly text: string } & Call)
-  | ({ readonly type: 'tool_output'; readonly output: string; readonly failed: boolean } & Call)
+  | ({
+      readonly type: 'tool_output';
+      readonly output: string;
+      readonly failed: boolean;
+      /** The images that the call returned, for `runs.attachment`. */
+      readonly attachments: readonly ToolAttachment[];
+    } & Call)
   /** A hand-off: from here on `agent` answers. */
   | ({ readonly type: 'agent' } & Speaker)
   | ({ readonly type: 'question'; readonly question: Question } & Speaker)

@@ -115,8 +115,7 @@ export class Run implements AsyncIterable<RunEvent> {
     if (status === 'cancelled') throw new RunCancelledError(result, 'run_cancelled', 'The run was cancelled.');
     if (error !== null) throw new RunFailedError(result, error.code as ErrorCode, error.message);
     if (pending.length > 0) {
-      const message =
-        'The run waits for answers; pass `onApproval` or `tools`, or answer `pending` in the next request.';
+      const message = 'The run waits: pass `onApproval` or `tools`, or answer `pending` next.';
       throw new QuestionsPendingError(result, 'questions_pending', message);
     }
     return text;
@@ -151,7 +150,7 @@ export class Run implements AsyncIterable<RunEvent> {
   /** Passes the run on to a reader of your own, with the same ids. A refusal becomes an answer with its status. */
   async toResponse(): Promise<Response> {
     if (this.#answering.tools !== undefined || this.#answering.onApproval !== undefined) {
-      throw new TypeError('It may be several runs; read its events instead.');
+      throw new TypeError('It may be several runs; read events.');
     }
     const hasEnded = () => this.#outcome !== null && this.#entries.length === 0;
     return await passOn(this.admitted, hasEnded, () => this.frames());

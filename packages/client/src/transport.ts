@@ -97,7 +97,7 @@ export class Transport {
   constructor(baseUrl: string, credentials: Credentials, options: TransportOptions) {
     if (!/^https?:[^?#]+$/i.test(baseUrl) || !URL.canParse(baseUrl)) {
       const given = JSON.stringify(baseUrl);
-      throw invalidRequest(`\`baseUrl\` is ${given}; set RUNWIRE_URL to an address such as http://127.0.0.1:8787.`);
+      throw invalidRequest(`\`baseUrl\` is ${given}; set RUNWIRE_URL to an address like http://127.0.0.1:8787.`);
     }
     this.#baseUrl = new URL(baseUrl).href.replace(/\/+$/, '');
     this.#credentials = credentials;

@@ -182,6 +182,11 @@ export const errors = {
       'No run has this id, so nothing is reserved; check the id, or send the request again with the same `usageRequestId`.',
     retryable: false,
   },
+  attachment_not_found: {
+    status: 404,
+    sentence: 'The run has no such attachment; take `attachmentId` from an item of its stream or from its steps.',
+    retryable: false,
+  },
   step_not_found: {
     status: 404,
     sentence: 'The run has no step of a model with this number; list its steps.',
@@ -427,6 +432,12 @@ export const errors = {
   agency_error: {
     status: null,
     sentence: 'Code of the agency failed; its author must correct it, and the log of the server has the reason.',
+    retryable: false,
+    inStream: true,
+  },
+  guardrail_blocked: {
+    status: null,
+    sentence: 'A guardrail of the agency blocked the message or the answer; the message names the reason.',
     retryable: false,
     inStream: true,
   },

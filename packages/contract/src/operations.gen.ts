@@ -189,6 +189,21 @@ export interface GetRunParameters {
   runId: string;
 }
 
+export interface GetRunAttachmentParameters {
+  /**
+   * Identifier of the integration.
+   */
+  apiIntegrationId: string;
+  /**
+   * Identifier of the run.
+   */
+  runId: string;
+  /**
+   * Identifier of the attachment.
+   */
+  attachmentId: string;
+}
+
 export interface GetRunEventsParameters {
   /**
    * Identifier of the integration.
@@ -1121,6 +1136,10 @@ export interface Operations {
    * Read a run.
    */
   getRun: { input: GetRunParameters; answer: Run };
+  /**
+   * Read an image that a tool of a run returned.
+   */
+  getRunAttachment: { input: GetRunAttachmentParameters; answer: unknown };
   /**
    * Stream the events of a run.
    */

@@ -23,6 +23,7 @@ export const operationRoles = {
   getRun: 'viewer',
   getRunEvents: 'viewer',
   listRunSteps: 'viewer',
+  getRunAttachment: 'viewer',
   getStepPrompt: 'viewer',
   cancelRun: 'operator',
   // Starts a run.

@@ -20,6 +20,8 @@ export const getChatStatus = 'GET /v2/integrations/:apiIntegrationId/chat_status
 
 export const getRun = 'GET /v2/integrations/:apiIntegrationId/runs/:runId';
 
+export const getRunAttachment = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/attachments/:attachmentId';
+
 export const getRunEvents = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/events';
 
 export const getStepPrompt = 'GET /v2/integrations/:apiIntegrationId/runs/:runId/steps/:step/prompt';

@@ -1162,6 +1162,32 @@ export interface CancelRunRequest {
 }
 
 /**
+ * What a guardrail decided about a step.
+ */
+export interface GuardrailDecision {
+  /**
+   * Name of the guardrail.
+   */
+  name: string;
+  /**
+   * What it checked.
+   */
+  on: 'input' | 'output' | 'toolCall' | 'toolResult';
+  /**
+   * What it decided.
+   */
+  verdict: 'pass' | 'block' | 'replace' | 'ask';
+  /**
+   * Why it blocked. Null for other verdicts.
+   */
+  reason: string | null;
+  /**
+   * The call that it checked. Null if it was no call.
+   */
+  callId: string | null;
+}
+
+/**
  * A run: one request that an agent answers.
  */
 export interface Run {
@@ -1488,9 +1514,9 @@ export interface Step {
    */
   attempt: number;
   /**
-   * An answer of the model, or a call of a tool.
+   * An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a model wrote of the oldest turns.
    */
-  kind: 'model' | 'tool';
+  kind: 'model' | 'tool' | 'guardrail' | 'summary';
   /**
    * The agent of the step.
    */
@@ -1500,15 +1526,15 @@ export interface Step {
    */
   callerAgent: string | null;
   /**
-   * Model of the step, as `provider/model`. Null for a tool.
+   * Model of the step, as `provider/model`. Null for other steps.
    */
   model: string | null;
   /**
-   * Name of the tool. Null for a model.
+   * Name of the tool. Null for other steps.
    */
   tool: string | null;
   /**
-   * Id of the tool call. Null for a model.
+   * Id of the tool call. Null for other steps.
    */
   callId: string | null;
   /**
@@ -1520,7 +1546,11 @@ export interface Step {
    */
   files: ChangedFile[];
   /**
-   * The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.
+   * The images that the call returned.
+   */
+  attachments: ToolAttachment[];
+  /**
+   * The arguments with which the call was made, if a person or a guardrail changed them. Null for all other calls and for a model.
    */
   arguments: {
     [k: string]: unknown;
@@ -1530,6 +1560,23 @@ export interface Step {
    */
   shownArguments: {
     [k: string]: unknown;
+  } | null;
+  /**
+   * What guardrails decided about the step, in the order in which they were asked.
+   */
+  guardrails: GuardrailDecision[];
+  /**
+   * The summary. Null for other steps, and for client tokens.
+   */
+  summary: {
+    /**
+     * How many of the oldest turns it replaces in prompts.
+     */
+    turns: number;
+    /**
+     * What the model wrote.
+     */
+    text: string;
   } | null;
   /**
    * The agent to which the call handed over. Null if it did not.
@@ -2238,7 +2285,7 @@ export interface Message {
      */
     step: number;
     /**
-     * Name of the tool. Null for a model.
+     * Name of the tool. Null for other steps.
      */
     tool: string | null;
     /**
@@ -2250,7 +2297,7 @@ export interface Message {
      */
     agent: string;
     /**
-     * Id of the tool call. Null for a model.
+     * Id of the tool call. Null for other steps.
      */
     callId: string | null;
   }[];
@@ -4027,6 +4074,21 @@ export interface AgencyDefinition {
    */
   sharedInstructions: string;
   /**
+   * The guardrails that are asked for all agents, in their order.
+   *
+   * Items: A function of the agency that checks what agents get, write or do.
+   */
+  guardrails: {
+    /**
+     * Name of the guardrail.
+     */
+    name: string;
+    /**
+     * What it checks.
+     */
+    on: 'input' | 'output' | 'toolCall' | 'toolResult';
+  }[];
+  /**
    * All agents of the agency. Empty if it could not be loaded.
    *
    * Items: What an agent tells its model.
@@ -4071,6 +4133,21 @@ export interface AgencyDefinition {
     output: {
       [k: string]: unknown;
     } | null;
+    /**
+     * Its own guardrails, which are asked after those of the agency.
+     *
+     * Items: A function of the agency that checks what agents get, write or do.
+     */
+    guardrails: {
+      /**
+       * Name of the guardrail.
+       */
+      name: string;
+      /**
+       * What it checks.
+       */
+      on: 'input' | 'output' | 'toolCall' | 'toolResult';
+    }[];
   }[];
 }
 
@@ -5327,6 +5404,10 @@ export interface StreamMessages {
          */
         failed?: boolean;
         /**
+         * The images that the tool returned. Absent if there are none.
+         */
+        attachments?: ToolAttachment[];
+        /**
          * The agent that speaks.
          */
         agent: string;
@@ -5498,7 +5579,7 @@ export interface StreamRunItem {
      */
     parent_run_id?: string;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `history_summarized`: a model summed up the oldest `raw_item.turns` turns, and the prompt has this summary instead of them. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. `mcp_server_failed`: the run cannot use an MCP server of the agent now. `file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and `call_id`. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -5512,6 +5593,7 @@ export interface StreamRunItem {
       | 'tool_progress'
       | 'mcp_server_failed'
       | 'history_left_out'
+      | 'history_summarized'
       | 'file_changed';
     /**
      * The item.
@@ -5540,6 +5622,10 @@ export interface StreamRunItem {
        */
       failed?: boolean;
       /**
+       * The images that the tool returned, for `tool_output`. Absent if there are none.
+       */
+      attachments?: ToolAttachment[];
+      /**
        * The agent that handed over, for `handoff_occured`.
        */
       source_agent?: string;
@@ -5549,6 +5635,24 @@ export interface StreamRunItem {
       target_agent?: string;
     };
   };
+}
+
+/**
+ * An image that a tool returned.
+ */
+export interface ToolAttachment {
+  /**
+   * Identifier of the attachment within its run.
+   */
+  attachmentId: string;
+  /**
+   * Media type, detected from the bytes.
+   */
+  mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /**
+   * Size in bytes.
+   */
+  size: number;
 }
 
 /**

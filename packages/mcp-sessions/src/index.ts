@@ -1,7 +1,7 @@
 export type { ClientInfo, ReadVariable } from './client-info.ts';
 export type { McpAddress, McpOAuth } from './mcp-address.ts';
 export { type AskForeign, MAX_OAUTH_BYTES, OAUTH_MS } from './oauth-fetch.ts';
-export { resultText } from './result-text.ts';
+export { type ResultImage, resultText, resultWithImages } from './result-text.ts';
 export {
   leftOutSentence,
   type ServerTool,

@@ -1,11 +1,33 @@
 import type { ResultPart, ToolResult } from './tool-result.ts';
 
+/** An image of a result. */
+export interface ResultImage {
+  /** As the server wrote it. */
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Converts a result to the text for the model. Images and sounds are named in brackets. */
 export function resultText({ content = [], structuredContent }: ToolResult): string {
   const parts = content.map(partText);
   const hasText = content.some((part) => part.type === 'text' || (part.type === 'resource' && 'text' in part.resource));
   if (!hasText && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
   return parts.join('\n');
+}
+
+/** Converts a result to text and images for the model. */
+export function resultWithImages({ content = [], structuredContent }: ToolResult): {
+  readonly text: string;
+  readonly images: readonly ResultImage[];
+} {
+  const images = content.flatMap((part) => (part.type === 'image' ? [toImage(part)] : []));
+  return { text: resultText({ content: content.filter(({ type }) => type !== 'image'), structuredContent }), images };
+}
+
+function toImage({ data, mimeType }: Extract<ResultPart, { type: 'image' | 'audio' }>): ResultImage {
+  const bytes = Buffer.from(data, 'base64');
+  return { mediaType: mimeType, sizeBytes: bytes.length, bytes };
 }
 
 function partText(part: ResultPart): string {

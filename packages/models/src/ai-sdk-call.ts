@@ -1,7 +1,8 @@
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { AiSdkCall, AiSdkLanguageModel, AiSdkMessage } from './ai-sdk-types.ts';
+import { imagesOfCall } from './images-of-call.ts';
 import type { ModelRequest, StepReplay } from './model.ts';
-import type { PromptAttachment } from './prompt-attachment.ts';
+import type { PromptAttachment, PromptImage } from './prompt-attachment.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';
 import { shownMessage } from './shown-message.ts';
 import { OUTPUT_NAME } from './structured-output.ts';
@@ -19,7 +20,7 @@ export async function aiSdkCall(
   const { temperature, topP, maxOutputTokens, parallelToolCalls } = settings;
   const version = model.specificationVersion;
   return {
-    prompt: await toPrompt(version, request, replays),
+    prompt: await toPrompt(model, request, replays),
     abortSignal,
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
@@ -70,8 +71,14 @@ function toolChoice({ settings, tools }: ModelRequest): JsonObject {
   return { type: choice === 'none' || choice === 'required' ? choice : 'auto' };
 }
 
+/**
+ * The providers whose packages send images within a tool's result. Other packages write the parts of a result as JSON text,
+ * so their images follow the results in a message of the user.
+ */
+const IMAGES_IN_RESULTS = /^(?:anthropic|amazon-bedrock|google|vertex\.anthropic|openai\.responses|azure\.responses)\b/;
+
 async function toPrompt(
-  version: string,
+  { specificationVersion: version, provider }: AiSdkLanguageModel,
   { instructions, prompt }: ModelRequest,
   replays: ReadonlyMap<number, StepReplay>,
 ): Promise<AiSdkMessage[]> {
@@ -83,7 +90,14 @@ async function toPrompt(
   };
   const names = new Map<string, string>();
   for (const item of prompt) if (item.kind === 'tool_call') names.set(item.callId, item.name);
+  const takesImages = IMAGES_IN_RESULTS.test(provider);
+  let images: JsonObject[] = [];
+  const showImages = () => {
+    add('user', ...images);
+    images = [];
+  };
   for (let index = 0; index < prompt.length; index += 1) {
+    if (prompt[index]?.kind !== 'tool_output') showImages();
     const replayed = replays.get(index);
     if (replayed !== undefined) {
       add('assistant', ...replayedParts(replayed, prompt));
@@ -113,16 +127,38 @@ async function toPrompt(
           type: 'tool-result',
           toolCallId: item.callId,
           toolName: names.get(item.callId) ?? '',
-          output: { type: 'text', value: item.output },
+          output:
+            item.images === undefined || !takesImages
+              ? { type: 'text', value: item.output }
+              : { type: 'content', value: await resultParts(version, item.output, item.images) },
         });
+        if (item.images !== undefined && !takesImages) {
+          images.push({ type: 'text', text: imagesOfCall(item.callId) });
+          for (const one of item.images) images.push(await attachmentPart(version, one));
+        }
         break;
     }
   }
+  showImages();
   return messages;
 }
 
 function textParts(text: string): JsonObject[] {
   return isBlank(text) ? [] : [{ type: 'text', text }];
+}
+
+/** Models of specification v3 have their own part for images in results. */
+async function resultParts(version: string, text: string, images: readonly PromptImage[]): Promise<JsonObject[]> {
+  const parts = textParts(text);
+  for (const { mediaType, read } of images) {
+    const bytes = await read();
+    parts.push(
+      version === 'v3'
+        ? { type: 'image-data', mediaType, data: Buffer.from(bytes).toString('base64') }
+        : { type: 'file', mediaType, data: { type: 'data', data: bytes } },
+    );
+  }
+  return parts;
 }
 
 async function attachmentPart(version: string, one: PromptAttachment): Promise<JsonObject> {

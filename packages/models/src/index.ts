@@ -13,7 +13,7 @@ export type {
 } from './model.ts';
 export { type FailureOptions, ModelFailure, type ModelProblem } from './model-failure.ts';
 export { isTooDeep, TOO_DEEP } from './model-json.ts';
-export type { ImageDetail, PromptAttachment } from './prompt-attachment.ts';
+export type { ImageDetail, PromptAttachment, PromptImage } from './prompt-attachment.ts';
 export { promptBytes } from './prompt-bytes.ts';
 export {
   chosenApi,

@@ -205,6 +205,8 @@ interface Message {
   readonly content: JsonObject[];
 }
 
+type ToolOutput = Extract<PromptItem, { kind: 'tool_output' }>;
+
 const NO_REPLAYS: ReadonlyMap<number, StepReplay> = new Map();
 
 const earlierTexts = new EarlierTexts(
@@ -256,15 +258,18 @@ function convertItems(
         break;
       }
       case 'tool_output':
-        add('user', {
-          type: 'tool_result',
-          tool_use_id: toolUseId(item.callId),
-          ...(isBlank(item.output) ? {} : { content: item.output }),
-        });
+        add('user', { type: 'tool_result', tool_use_id: toolUseId(item.callId), ...resultContent(item, maker) });
         break;
     }
   }
   return messages;
+}
+
+function resultContent({ output, images }: ToolOutput, maker: BodyMaker): JsonObject {
+  if (images !== undefined) {
+    return { content: [...textBlocks(output), ...images.map((one) => attachmentBlock(one, maker))] };
+  }
+  return isBlank(output) ? {} : { content: output };
 }
 
 function textBlocks(text: string): JsonObject[] {

@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import type { ModelRequest, PromptItem } from './model.ts';
 import type { PromptAttachment } from './prompt-attachment.ts';
 import type { ModelTraits } from './providers.ts';
@@ -15,6 +16,10 @@ export function fittingRequest(request: ModelRequest, { images, maxOutputTokens 
 }
 
 function withoutImages(item: PromptItem): PromptItem {
+  if (item.kind === 'tool_output' && item.images !== undefined) {
+    const { images, ...text } = item;
+    return { ...text, output: bracketedOutput(item.output, images) };
+  }
   if (item.kind !== 'user' || item.attachments === undefined) return item;
   return { ...item, attachments: item.attachments.map(shownAsText) };
 }

@@ -1,5 +1,5 @@
 import type { ModelSettings, Reasoning } from '@runwire/agency';
-import type { PromptAttachment } from './prompt-attachment.ts';
+import type { PromptAttachment, PromptImage } from './prompt-attachment.ts';
 import type { SandboxFile } from './shown-message.ts';
 import type { Usage } from './usage.ts';
 
@@ -15,7 +15,13 @@ export type PromptItem =
     }
   | { readonly kind: 'assistant'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
-  | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
+  | {
+      readonly kind: 'tool_output';
+      readonly callId: string;
+      readonly output: string;
+      /** Shown after the text, in this order. Absent if there are none. */
+      readonly images?: readonly PromptImage[];
+    };
 
 /** A tool's description for a model. */
 export interface ModelTool {
@@ -67,6 +73,8 @@ export interface ModelRequest {
   readonly webSearch?: boolean | undefined;
   /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
   readonly output?: Readonly<Record<string, unknown>> | undefined;
+  /** True if the call must fail if the model refuses to answer. Otherwise its refusal is a text. */
+  readonly failsOnRefusal?: boolean | undefined;
   /** In the prompt's order. A model that cannot use them sends the prompt's items instead. */
   readonly replays?: readonly StepReplay[] | undefined;
   /** Returns a promise to wait for before each further request to the provider, or null. */

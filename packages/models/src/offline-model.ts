@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { makeExample } from './example-value.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from './model.ts';
 import { ModelFailure } from './model-failure.ts';
@@ -123,7 +124,9 @@ function filesSeen(files: readonly SandboxFile[]): string {
 /** Returns the outputs of tools since the user's last message. */
 function outputs({ prompt }: ModelRequest): string[] {
   const last = prompt.findLastIndex((item) => item.kind === 'user');
-  return prompt.slice(last + 1).flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+  return prompt
+    .slice(last + 1)
+    .flatMap((item) => (item.kind === 'tool_output' ? [bracketedOutput(item.output, item.images)] : []));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { imagesOfCall } from './images-of-call.ts';
 import type { ModelRequest, PromptItem } from './model.ts';
 import { newCallId } from './new-call-id.ts';
 import { openAiSettings, type SettingForms } from './openai-settings.ts';
@@ -147,7 +148,14 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
  */
 function messageTexts(prompt: readonly PromptItem[], maker: BodyMaker, callId: ChatDialect['callId']): string[] {
   const all: ChatMessage[] = [];
+  // Only messages of the user can contain images, and nothing may be between the outputs of one step.
+  let images: JsonObject[] = [];
+  const showImages = () => {
+    if (images.length > 0) all.push({ role: 'user', content: images });
+    images = [];
+  };
   for (const item of prompt) {
+    if (item.kind !== 'tool_output') showImages();
     switch (item.kind) {
       case 'user': {
         const text = shownMessage(item.text, item.sandboxFiles);
@@ -174,9 +182,14 @@ function messageTexts(prompt: readonly PromptItem[], maker: BodyMaker, callId: C
       }
       case 'tool_output':
         all.push({ role: 'tool', tool_call_id: callId(item.callId), content: item.output });
+        if (item.images !== undefined) {
+          images.push({ type: 'text', text: imagesOfCall(callId(item.callId)) });
+          for (const one of item.images) images.push(part(one, maker));
+        }
         break;
     }
   }
+  showImages();
   return all.map((message) => JSON.stringify(message));
 }
 

@@ -104,7 +104,11 @@ function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
     case 'tool_call':
       return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
     case 'tool_output':
-      return { type: 'function_call_output', call_id: item.callId, output: item.output };
+      return {
+        type: 'function_call_output',
+        call_id: item.callId,
+        output: item.images === undefined ? item.output : userContent(item.output, item.images, maker),
+      };
   }
 }
 

@@ -8,8 +8,9 @@ export function promptBytes(instructions: string, prompt: readonly PromptItem[])
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {
     if (item.kind === 'tool_call') bytes += Buffer.byteLength(item.arguments);
-    else if (item.kind === 'tool_output') bytes += Buffer.byteLength(item.output);
-    else if (item.kind === 'assistant') bytes += Buffer.byteLength(item.text);
+    else if (item.kind === 'tool_output') {
+      bytes += Buffer.byteLength(item.output) + (item.images?.length ?? 0) * IMAGE_TEXT_BYTES;
+    } else if (item.kind === 'assistant') bytes += Buffer.byteLength(item.text);
     else {
       bytes += Buffer.byteLength(shownMessage(item.text, item.sandboxFiles));
       for (const one of item.attachments ?? []) bytes += attachmentBytes(one);

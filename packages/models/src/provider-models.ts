@@ -104,15 +104,15 @@ class ProviderCall implements ProtocolCall, StreamCall {
   readonly tries: ModelRequest['tries'];
   readonly traceparent: string | undefined;
   readonly #transport: ProviderTransport;
-  readonly #isStructured: boolean;
+  readonly #failsOnRefusal: boolean;
   body: RequestBody | null = null;
   #readerClass: ReaderClass<EventReader> | null = null;
 
-  /** `isStructured`: the answer must be JSON, also if the provider does not know it. */
+  /** `failsOnRefusal`: the answer must be JSON, also if the provider does not know it, or the request has this field. */
   constructor(
     model: CalledModel,
     { path, transport }: { readonly path: string; readonly transport: ProviderTransport },
-    { output, signal, mayCall, tries, traceparent, isStructured }: CallParts,
+    { output, signal, mayCall, tries, traceparent, failsOnRefusal }: CallParts,
   ) {
     this.model = model;
     this.path = path;
@@ -122,7 +122,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     this.mayCall = mayCall;
     this.tries = tries;
     this.traceparent = traceparent;
-    this.#isStructured = isStructured;
+    this.#failsOnRefusal = failsOnRefusal;
   }
 
   get target(): ProviderTarget {
@@ -133,7 +133,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     this.body = body;
     this.#readerClass = readerClass;
     const answered = this.#transport.stream(this) as Promise<R>;
-    return this.#isStructured ? answered.then(this.#checkRefusal) : answered;
+    return this.#failsOnRefusal ? answered.then(this.#checkRefusal) : answered;
   }
 
   newReader(): EventReader {
@@ -141,7 +141,7 @@ class ProviderCall implements ProtocolCall, StreamCall {
     return new this.#readerClass(this.model.target, this.output);
   }
 
-  /** A refusal's text is no structured answer. */
+  /** A refusal's text is no answer. */
   readonly #checkRefusal = <R extends EventReader>(reader: R): R => {
     if (reader.refusal !== '') throw refusedAnswer(this.model.target, reader.refusal).failure;
     return reader;
@@ -154,7 +154,7 @@ interface CallParts {
   readonly mayCall: ModelRequest['mayCall'];
   readonly tries: ModelRequest['tries'];
   readonly traceparent: string | undefined;
-  readonly isStructured: boolean;
+  readonly failsOnRefusal: boolean;
 }
 
 /** All models of a provider, with shared connections. */
@@ -201,7 +201,7 @@ export class ProviderModels implements AsyncDisposable {
     const model = { id, provider, target, traits, address, prefixes: new BodyPrefixes() };
     const way = { path, transport: this.#transport };
     const forms = new OutputForms();
-    const ask = (request: ModelRequest, output: ModelOutput, signal: AbortSignal, isStructured: boolean) =>
+    const ask = (request: ModelRequest, output: ModelOutput, signal: AbortSignal, failsOnRefusal: boolean) =>
       call(
         new ProviderCall(model, way, {
           output,
@@ -209,7 +209,7 @@ export class ProviderModels implements AsyncDisposable {
           mayCall: request.mayCall,
           tries: request.tries,
           traceparent: request.traceparent,
-          isStructured,
+          failsOnRefusal,
         }),
         request,
       );
@@ -223,7 +223,7 @@ export class ProviderModels implements AsyncDisposable {
       call: (given, output, signal) => {
         const request = fittingRequest(given, traits);
         const { output: schema } = request;
-        if (schema === undefined) return ask(request, output, signal, false);
+        if (schema === undefined) return ask(request, output, signal, request.failsOnRefusal === true);
         const isSent = traits.output !== false && takesSchema(name, schema);
         return forms.call(request, isSent, (one) => ask(one, output, signal, true));
       },

@@ -134,7 +134,9 @@ export interface EarlierMessages {
 const NOTHING = Buffer.alloc(0);
 export const NO_EARLIER: EarlierMessages = { items: 0, bytes: NOTHING };
 
-const mustBeWrittenAgain = (item: PromptItem | undefined) => item?.kind === 'user' && item.attachments !== undefined;
+const mustBeWrittenAgain = (item: PromptItem | undefined) =>
+  (item?.kind === 'user' && item.attachments !== undefined) ||
+  (item?.kind === 'tool_output' && item.images !== undefined);
 
 /**
  * The messages of earlier turns as bytes, each written once: the memory of turns has the same objects in every run of a

@@ -1,6 +1,6 @@
 export { type BubblewrapOptions, BubblewrapSandbox } from './bubblewrap/bubblewrap-sandbox.ts';
 export { ExecSandbox } from './exec/exec-sandbox.ts';
-export { JustBashSandbox } from './just-bash/just-bash-sandbox.ts';
+export { type JustBashOptions, JustBashSandbox } from './just-bash/just-bash-sandbox.ts';
 export {
   type OnSandboxOutput,
   type Sandbox,

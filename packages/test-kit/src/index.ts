@@ -1,16 +1,11 @@
 import './idle-connections.ts';
 
-export { FetchFailed, GuardedFetcher, type Network } from '@runwire/guarded-fetch';
+export { GuardedFetcher, type Network } from '@runwire/guarded-fetch';
 export { type Names, type Serve, WatchedNetwork } from '@runwire/guarded-fetch/src/testing/watched-network.ts';
-export { ALLOW_NOTHING, checkFetchUrl, type FetchAllow, sameHostAndPath } from '@runwire/guarded-fetch/url-rules';
-export { FairBudget } from '@runwire/lib/fair-budget.ts';
 export { PageTurns } from '@runwire/lib/page-turns.ts';
 export { Listener } from '@runwire/models/src/testing/model-conformance.ts';
 export { type Protocol, providerEvents, sseText } from '@runwire/models/src/testing/provider-streams.ts';
-export type { ScriptedPart, StreamScript } from '@runwire/models/src/testing/stream-script.ts';
-export { Authentication } from '@runwire/server/src/accounts/authenticate.ts';
-export { IntegrationOwnership } from '@runwire/server/src/accounts/owned-integration.ts';
-export { Sessions } from '@runwire/server/src/accounts/sessions.ts';
+export type { StreamScript } from '@runwire/models/src/testing/stream-script.ts';
 export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest, Tool } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
@@ -24,7 +19,6 @@ export {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/server/src/domain/wait-points.ts';
-export { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
 export {
   computeSignature,
   type FormTerms,
@@ -36,7 +30,7 @@ export type { BlobStore } from '@runwire/server/src/storage/blob-store.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 export { DATABASE_TIMES, LIVENESS } from '@runwire/server/src/store/postgres/settings.ts';
-export type { MemberLock, Store, Tx } from '@runwire/server/src/store/store.ts';
+export type { Store, Tx } from '@runwire/server/src/store/store.ts';
 export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 export {
   type Answer,
@@ -66,7 +60,8 @@ export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
-export { askingAgency, emptyAgency, heldTeamAgency, heldToolAgency, trustingAgency } from './held-tool-agency.ts';
+export { fullTest } from './full-test.ts';
+export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
 export { writing } from './hook-blobs.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
@@ -97,16 +92,10 @@ export {
   useS3Credentials,
 } from './s3-gateway.ts';
 export { imageAttachment, makePng, SAMPLE_IMAGES } from './sample-images.ts';
-export { type HttpMcpOptions, ScriptedMcpHttp } from './scripted-mcp-http.ts';
-export { type ProcessOptions, runServerProcess } from './server-process.ts';
+export { ScriptedMcpHttp } from './scripted-mcp-http.ts';
 export { testAgency } from './test-agency.ts';
 export { storedPath, TestFiles } from './test-files.ts';
-export {
-  type RigServer,
-  ServerProcess,
-  type StoreTestServerOptions as TestServerOptions,
-  startTestServer,
-} from './test-server.ts';
+export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';
 export {
   fenceServers,
   forgetStore,

@@ -13,6 +13,14 @@ export function makePng(sizeBytes: number, fill = 0): Buffer {
   return bytes;
 }
 
+/** Like `makePng`, with one pixel by its header. A tool's image may not have too many. */
+export function makeOnePixelPng(sizeBytes: number, fill = 0): Buffer {
+  const bytes = makePng(sizeBytes, fill);
+  bytes.writeUInt32BE(1, 16);
+  bytes.writeUInt32BE(1, 20);
+  return bytes;
+}
+
 export function imageAttachment(bytes: Buffer, more: Readonly<Record<string, unknown>> = {}) {
   return { type: 'input_image', image_url: `data:image/png;base64,${bytes.toString('base64')}`, ...more };
 }

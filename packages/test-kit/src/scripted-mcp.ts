@@ -1,3 +1,5 @@
+import { makeOnePixelPng } from './sample-images.ts';
+
 /* An MCP server that misbehaves on demand. It is written without an SDK, so that it can send what no SDK would. */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,6 +24,13 @@ export interface McpOutlet {
   /** What the tool `about` shows. */
   readonly about: Fields;
 }
+
+const pictures = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    type: 'image',
+    mimeType: 'image/png',
+    data: makeOnePixelPng(3000 + n, n).toString('base64'),
+  }));
 
 const tool = (name: string, more: object = {}) => ({
   name,
@@ -198,6 +207,7 @@ export class ScriptedMcp {
         return text('done');
       }
       case 'picture':
+        if (typeof given.count === 'number') return answer({ content: pictures(given.count) });
         return answer({
           content: [
             { type: 'text', text: 'See:' },

@@ -43,14 +43,23 @@ export async function within<T>(what: string, limitMs: number, work: Promise<T>)
   }
 }
 
+const MOST_PAUSE_MS = 100;
+
+/** How long a wait pauses before it looks again. A look is often a request, so long waits look less often. */
+export const pauseMsAfter = (waitedMs: number, leastMs: number): number =>
+  Math.max(leastMs, Math.min(waitedMs / 8, MOST_PAUSE_MS));
+
 /** Asks again until it holds; throws a `Shortfall` after the limit. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  { limitMs = WAIT_MS, pauseMs = 50 } = {},
+  { limitMs = WAIT_MS, pauseMs }: { readonly limitMs?: number; readonly pauseMs?: number } = {},
 ): Promise<void> {
-  for (const end = performance.now() + limitMs; !(await holds()); await sleep(pauseMs)) {
-    if (performance.now() > end) throw new Shortfall(`${what}: expected within ${limitMs} ms, found later.`);
+  const since = performance.now();
+  const pause = () => sleep(pauseMs ?? pauseMsAfter(performance.now() - since, 50));
+  for (; !(await holds()); await pause()) {
+    if (performance.now() > since + limitMs)
+      throw new Shortfall(`${what}: expected within ${limitMs} ms, found later.`);
   }
 }
 

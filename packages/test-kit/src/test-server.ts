@@ -76,6 +76,7 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
   if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
   const server = await startWithOverrides(settings, {
     databaseTimes: LONG_DATABASE_TIMES,
+    heartbeatThread: scale(false, true),
     ...CHEAP_HASHES,
     ...overrides,
   });

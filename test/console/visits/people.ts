@@ -114,6 +114,16 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByRole('heading', { name: 'Last 24 hours' }).waitFor();
       expectEqual('links to the playground', await page.getByRole('link', { name: /playground/i }).count(), 0);
       await visit.checkPage('overview-viewer');
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByText('Your role can read the settings.').waitFor();
+      expectEqual('fields that can be changed', await page.getByLabel('Name').isEnabled(), false);
+      expectEqual('buttons that save', await page.getByRole('button', { name: 'Save settings' }).count(), 0);
+      await visit.checkPage('settings-viewer');
+      for (const path of [`integrations/${seed.integration}/playground`, 'people', 'health']) {
+        await visit.open(path);
+        await page.getByRole('heading', { name: 'Your role does not include this page' }).waitFor();
+      }
+      await visit.checkPage('forbidden-viewer');
     },
   },
   {

@@ -103,6 +103,27 @@ async function checkCopies(visit: VisitContext, integration: string): Promise<vo
   }
 }
 
+/** The last answer beside that of another model. */
+async function checkModels(visit: VisitContext): Promise<void> {
+  const { page } = visit;
+  const address = page.url();
+  await page.getByRole('button', { name: 'Compare models' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Compare models' });
+  const model = dialog.getByLabel('Model');
+  await model.fill('nonsense');
+  await visit.expectRefusal(400, async () => {
+    await dialog.getByRole('button', { name: 'Compare' }).click();
+    await dialog.locator('[aria-invalid="true"]').waitFor();
+  });
+  await visit.checkPage('playground-models');
+  await model.fill('scripted/model');
+  await dialog.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Compare two runs' }).waitFor();
+  await page.getByRole('heading', { name: 'Rerun' }).first().waitFor();
+  await page.goto(address);
+  await ended(visit, 2);
+}
+
 /** One message to two agents. */
 async function checkComparison(visit: VisitContext, integration: string): Promise<void> {
   const { page, api } = visit;
@@ -141,6 +162,7 @@ export const workbenchVisit: ConsoleVisit = {
     await page.getByRole('heading', { name: 'New chat with Guide' }).waitFor();
     await checkSettings(visit);
     await checkCopies(visit, integration);
+    await checkModels(visit);
     await checkComparison(visit, integration);
     rig.agencies.delete(agency);
     await untilAgency(visit, agency, (found) => found === undefined);

@@ -102,7 +102,9 @@ function readSource(path: string, text: string): Passage[] {
   for (const span of joinLines(text, comments)) add('comments', span, commentText);
   const isInternal = isTest(path) || matchesAny(path, internal);
   for (const span of strings) {
-    if (/(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+)?\($/.test(mask.slice(0, span.from - 1).trimEnd())) {
+    // Only the end is searched: from its start a file takes a second of CPU in all.
+    const before = mask.slice(Math.max(0, span.from - 200), span.from - 1);
+    if (/(?<![\w$.])(?:test|it|describe|suite)(?:\.\w+)?\($/.test(before.trimEnd())) {
       add('testNames', span);
     } else if (!isInternal && isSentence(text.slice(span.from, span.to))) {
       add('strings', span);

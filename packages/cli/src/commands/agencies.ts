@@ -1,4 +1,4 @@
-import type { Agency } from '@runwire/client';
+import type { Agency, AgencyDefinition } from '@runwire/client';
 import type { CliCommand, Context } from '../command.ts';
 import { wholeNumber } from '../command.ts';
 import { type ConnectionOptions, connect } from '../connection.ts';
@@ -43,15 +43,18 @@ export function addAgencyCommands(program: CliCommand, { env }: Context): void {
       const definition = await client.agencies.definition({ agency });
       if (json) return printJson(definition);
       if (definition.sharedInstructions !== '') print(visible(`${definition.sharedInstructions}\n`));
-      for (const { name, instructions, tools } of definition.agents) {
+      printGuardrails(definition);
+      for (const { name, instructions, tools, guardrails } of definition.agents) {
         print(visible(`# ${name}\n\n${instructions ?? 'A function of the agency writes the instructions.'}\n`));
-        if (tools.length === 0) continue;
-        printTable(tools, [
-          { title: 'tool', value: (tool) => tool.name },
-          { title: 'server', value: ({ server }) => server },
-          { title: 'description', value: ({ description }) => description, canShrink: true },
-        ]);
-        print('');
+        if (tools.length > 0) {
+          printTable(tools, [
+            { title: 'tool', value: (tool) => tool.name },
+            { title: 'server', value: ({ server }) => server },
+            { title: 'description', value: ({ description }) => description, canShrink: true },
+          ]);
+          print('');
+        }
+        printGuardrails({ guardrails });
       }
     });
   agencies
@@ -93,4 +96,13 @@ function processLine(agency: string, { state, restarts, lastFault }: Agency['pro
   const where = parts.length === 0 ? '' : ` (${parts.map(([name, value]) => `${name} ${value}`).join(', ')})`;
   const line = `The process of the agency ${agency} is ${state}; restarts: ${restarts}; last fault${where}: ${message}`;
   return shortened(line, Number.POSITIVE_INFINITY);
+}
+
+function printGuardrails({ guardrails }: Pick<AgencyDefinition, 'guardrails'>): void {
+  if (guardrails.length === 0) return;
+  printTable(guardrails, [
+    { title: 'guardrail', value: ({ name }) => name },
+    { title: 'checks', value: ({ on }) => on },
+  ]);
+  print('');
 }

@@ -98,8 +98,8 @@ function addCompareCommand(program: CliCommand, { env }: Context): void {
         { title: 'other', value: ({ right }) => right?.step },
         { title: 'change', value: ({ change }) => change },
         { title: 'agent', value: ({ left, right }) => (left ?? right)?.agent },
-        { title: 'call', value: ({ left }) => left?.tool ?? left?.model, canShrink: true },
-        { title: 'other call', value: ({ right }) => right?.tool ?? right?.model, canShrink: true },
+        { title: 'call', value: ({ left }) => left?.tool ?? left?.model ?? left?.kind, canShrink: true },
+        { title: 'other call', value: ({ right }) => right?.tool ?? right?.model ?? right?.kind, canShrink: true },
       ]);
       const { text, usage } = found;
       print(`\ntokens ${usage.left?.total_tokens ?? 0}, other ${usage.right?.total_tokens ?? 0}`);

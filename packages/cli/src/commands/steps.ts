@@ -49,7 +49,8 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
     .explain({
       summary: 'list the steps of a run, the newest first',
       details: [
-        'A step is a call of a model or a tool. Calls that failed, were cut or wait for an answer are listed too.',
+        'A step is a call of a model or a tool, or a check of the message by guardrails. Calls that failed, were cut or wait for an answer are listed too.',
+        'The last column has the guardrails that did not let the step pass as it was.',
       ],
       examples: ['runwire steps run_01HZX3', "runwire steps --json run_01HZX3 | jq '.[].usage'"],
     })
@@ -62,14 +63,19 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
       await printList(client.runs.steps({ runId }), options, [
         { title: 'step', value: ({ step }) => step },
         { title: 'agent', value: ({ agent }) => agent },
-        { title: 'call', value: ({ tool, model }) => tool ?? model, canShrink: true },
+        { title: 'call', value: ({ tool, model, kind }) => tool ?? model ?? kind, canShrink: true },
         { title: 'end', value: ({ error, status }) => error?.code ?? status },
         { title: 'ms', value: durationMs },
         { title: 'tokens', value: ({ usage }) => usage?.total_tokens },
         { title: 'cost', value: ({ cost }) => costText(cost) },
         { title: 'files', value: ({ files }) => files.length },
+        { title: 'guardrails', value: verdictText, canShrink: true },
       ]);
     });
 }
+
+/** The guardrails that did not let the step pass as it was. */
+const verdictText = ({ guardrails }: Step): string | null =>
+  guardrails.flatMap(({ name, verdict }) => (verdict === 'pass' ? [] : [`${name}: ${verdict}`])).join(', ') || null;
 
 const durationMs = ({ startedAt, completedAt }: Step): number => Date.parse(completedAt) - Date.parse(startedAt);

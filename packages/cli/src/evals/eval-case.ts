@@ -85,9 +85,9 @@ export interface EvalSuite {
 
 /** A run's step, for people. */
 export interface RecordStep {
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'guardrail' | 'summary';
   readonly agent: string;
-  /** The model or the tool. */
+  /** The model, the tool, or the guardrails that were asked. */
   readonly name: string;
   readonly status: string;
   readonly arguments: string | null;

@@ -98,7 +98,12 @@ export function callsIn(items: RunResult['newMessages']): ReadonlyMap<string, Re
 function toRecordStep(step: Step, calls: ReadonlyMap<string, RecordedCall>): RecordStep {
   const call = step.callId === null ? undefined : calls.get(step.callId);
   return {
-    ...{ kind: step.kind, agent: step.agent, name: step.tool ?? step.model ?? '', status: step.status },
+    ...{
+      kind: step.kind,
+      agent: step.agent,
+      name: step.tool ?? step.model ?? step.guardrails.map(({ name }) => name).join(', '),
+      status: step.status,
+    },
     arguments: call?.arguments ?? null,
     output: call?.output ?? null,
     tokens: step.usage?.total_tokens ?? null,

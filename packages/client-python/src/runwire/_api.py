@@ -74,6 +74,13 @@ class RunsApi(Resource):
         )
         return answer
 
+    def attachment(self, run_id: str, attachment_id: str, *, integration: str | None = None) -> Content:
+        """Read an image that a tool of a run returned."""
+        return self._content(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/attachments/:attachmentId",
+            {"runId": run_id, "attachmentId": attachment_id, "apiIntegrationId": integration},
+        )
+
     def cancel(
         self,
         run_id: str,

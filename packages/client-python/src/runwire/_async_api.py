@@ -74,6 +74,13 @@ class AsyncRunsApi(AsyncResource):
         )
         return answer
 
+    async def attachment(self, run_id: str, attachment_id: str, *, integration: str | None = None) -> AsyncContent:
+        """Read an image that a tool of a run returned."""
+        return await self._content(
+            "GET /v2/integrations/:apiIntegrationId/runs/:runId/attachments/:attachmentId",
+            {"runId": run_id, "attachmentId": attachment_id, "apiIntegrationId": integration},
+        )
+
     async def cancel(
         self,
         run_id: str,

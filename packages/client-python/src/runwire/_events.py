@@ -75,7 +75,8 @@ def _item_event(event_id: int, agent: str, caller: str | None, data: Mapping[str
     if name == "tool_progress":
         return ToolProgress(event_id, agent, caller, call_id, raw.get("text", ""))
     if name == "tool_output":
-        return ToolOutput(event_id, agent, caller, call_id, item.get("output", ""), item.get("failed", False))
+        output, failed = item.get("output", ""), item.get("failed", False)
+        return ToolOutput(event_id, agent, caller, call_id, output, failed, item.get("attachments", ()))
     if name == "file_changed":
         return File(event_id, agent, caller, call_id, _file_from(raw))
     if name in ("tool_approval_requested", "client_tool_requested"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Mapping, Sequence, TypedDict
 
+from . import models
+
 
 class RunHandle(TypedDict):
     """Names a run, as plain JSON, equal in every client: store it, and attach to the run with it later."""
@@ -172,6 +174,8 @@ class ToolOutput:
     call_id: str
     output: str
     failed: bool
+    attachments: Sequence[models.ToolAttachment] = ()
+    """The images that the call returned, for `runs.attachment`."""
     type: Literal["tool_output"] = "tool_output"
 
 

@@ -107,6 +107,8 @@ class AgencyDefinition(TypedDict):
     """Hash of everything that the agency loads. Null if it could not be loaded."""
     sharedInstructions: str
     """The instructions that all agents get. May be empty."""
+    guardrails: list[AgencyDefinitionGuardrailsItem]
+    """The guardrails that are asked for all agents, in their order."""
     agents: list[AgencyDefinitionAgentsItem]
     """All agents of the agency. Empty if it could not be loaded."""
 
@@ -122,6 +124,8 @@ class AgencyDefinitionAgentsItem(TypedDict):
     """Its tools, besides flows. This node lists the tools of the MCP servers that it has connected."""
     output: dict[str, Any] | None
     """JSON Schema of its answer. Null if its answers are free text."""
+    guardrails: list[AgencyDefinitionGuardrailsItem]
+    """Its own guardrails, which are asked after those of the agency."""
 
 
 class AgencyDefinitionAgentsItemToolsItem(TypedDict):
@@ -135,6 +139,15 @@ class AgencyDefinitionAgentsItemToolsItem(TypedDict):
     """JSON Schema of the arguments."""
     server: str | None
     """The MCP server that has the tool. Null if it is a tool of the agency or a built-in one."""
+
+
+class AgencyDefinitionGuardrailsItem(TypedDict):
+    """A function of the agency that checks what agents get, write or do."""
+
+    name: str
+    """Name of the guardrail."""
+    on: Literal["input", "output", "toolCall", "toolResult"]
+    """What it checks."""
 
 
 class AgencyError(TypedDict):
@@ -827,6 +840,21 @@ class FileList(TypedDict):
     """Send it as `cursor` to read the next page. Null on the last page."""
 
 
+class GuardrailDecision(TypedDict):
+    """What a guardrail decided about a step."""
+
+    name: str
+    """Name of the guardrail."""
+    on: Literal["input", "output", "toolCall", "toolResult"]
+    """What it checked."""
+    verdict: Literal["pass", "block", "replace", "ask"]
+    """What it decided."""
+    reason: str | None
+    """Why it blocked. Null for other verdicts."""
+    callId: str | None
+    """The call that it checked. Null if it was no call."""
+
+
 class HistoryCall(TypedDict):
     """A call that an agent made."""
 
@@ -1084,7 +1112,7 @@ class MessageCallsItem(TypedDict):
     step: int
     """Number of the step within the run."""
     tool: str | None
-    """Name of the tool. Null for a model."""
+    """Name of the tool. Null for other steps."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
     """End of the step. `cancelled`: the run was cancelled during the call. `waiting`: the run ended with a question
     about the call; `answeredBy` tells whether it was answered.
@@ -1092,7 +1120,7 @@ class MessageCallsItem(TypedDict):
     agent: str
     """The agent of the step."""
     callId: str | None
-    """Id of the tool call. Null for a model."""
+    """Id of the tool call. Null for other steps."""
 
 
 class MessageList(TypedDict):
@@ -1769,28 +1797,36 @@ class Step(TypedDict):
     """Number of the step within the run."""
     attempt: int
     """Number of the attempt; it grows when a run is resumed after a crash."""
-    kind: Literal["model", "tool"]
-    """An answer of the model, or a call of a tool."""
+    kind: Literal["model", "tool", "guardrail", "summary"]
+    """An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a
+    model wrote of the oldest turns.
+    """
     agent: str
     """The agent of the step."""
     callerAgent: str | None
     """The agent that asked it. Null if the user asked."""
     model: str | None
-    """Model of the step, as `provider/model`. Null for a tool."""
+    """Model of the step, as `provider/model`. Null for other steps."""
     tool: str | None
-    """Name of the tool. Null for a model."""
+    """Name of the tool. Null for other steps."""
     callId: str | None
-    """Id of the tool call. Null for a model."""
+    """Id of the tool call. Null for other steps."""
     loop: str | None
     """Id of the `send_message` call that began the delegation. Null outside of one."""
     files: list[ChangedFile]
     """The files that the call changed, together with the step."""
+    attachments: list[ToolAttachment]
+    """The images that the call returned."""
     arguments: dict[str, Any] | None
-    """The arguments with which the call was made, if a person changed them. Null for all other calls and for a
-    model.
+    """The arguments with which the call was made, if a person or a guardrail changed them. Null for all other calls
+    and for a model.
     """
     shownArguments: dict[str, Any] | None
     """What the model wrote instead of `arguments`. Null if these are null."""
+    guardrails: list[GuardrailDecision]
+    """What guardrails decided about the step, in the order in which they were asked."""
+    summary: StepSummary | None
+    """The summary. Null for other steps, and for client tokens."""
     handoff: str | None
     """The agent to which the call handed over. Null if it did not."""
     status: Literal["completed", "failed", "cancelled", "waiting"]
@@ -1875,6 +1911,26 @@ class StepPromptToolsItem(TypedDict):
     """What the model reads about the tool."""
     inputSchema: dict[str, Any]
     """JSON Schema of the arguments."""
+
+
+class StepSummary(TypedDict):
+    """The summary. Null for other steps, and for client tokens."""
+
+    turns: int
+    """How many of the oldest turns it replaces in prompts."""
+    text: str
+    """What the model wrote."""
+
+
+class ToolAttachment(TypedDict):
+    """An image that a tool returned."""
+
+    attachmentId: str
+    """Identifier of the attachment within its run."""
+    mediaType: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    """Media type, detected from the bytes."""
+    size: int
+    """Size in bytes."""
 
 
 class _ToolHistoryItemRequired(TypedDict):

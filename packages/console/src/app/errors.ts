@@ -35,6 +35,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   attachment_unavailable: 'The server could not fetch an attachment. Send the message with a fresh address.',
   output_invalid: 'The answer did not fit the output schema of the agent. Try again, or make the schema simpler.',
   agency_error: 'Code of the agency failed. Its author must correct it; the log of the server has the reason.',
+  guardrail_blocked: 'A guardrail of the agency blocked the message or the answer. The message names the reason.',
   run_interrupted: 'The server stopped and could not continue the run. Send the message again.',
   member_not_found: 'Register the member, or choose another one.',
   consumer_inactive: 'Activate the member on the page Members.',

@@ -11,6 +11,7 @@ import { useOpenQuestions } from './open-questions.ts';
 import { ProfileMenu } from './profile-menu.tsx';
 import { integrationsQuery } from './queries.ts';
 import { lastIntegration } from './recent-pages.ts';
+import { RoleGuard } from './role-guard.tsx';
 import { IS_APPLE, useShortcuts } from './shortcuts.ts';
 
 const loadPalette = () => import('../pages/palette/palette-dialog.tsx').then(({ PaletteDialog }) => PaletteDialog);
@@ -62,7 +63,9 @@ export function Shell() {
       </aside>
       <main id="main" className="main">
         {integration !== undefined && <IntegrationWarning key={integration} integration={integration} />}
-        <Outlet />
+        <RoleGuard>
+          <Outlet />
+        </RoleGuard>
       </main>
       {dialog}
     </div>

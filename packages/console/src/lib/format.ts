@@ -22,10 +22,16 @@ interface Cost {
   readonly currency: string;
 }
 
-/** `€12.35`; small amounts with as many digits as they have: `€0.000475`. */
+/** `€12.35`, `€0.50`, and small amounts with two digits that count: `€0.00048`. */
 export function formatCost({ amount, currency }: Cost): string {
-  const digits = amount !== 0 && amount < 1 ? 6 : 2;
-  const options = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits: digits } as const;
+  const small = amount !== 0 && Math.abs(amount) < 0.1;
+  const digits = small ? Math.min(6, 1 - Math.floor(Math.log10(Math.abs(amount)))) : 2;
+  const options = {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  } as const;
   return new Intl.NumberFormat(LOCALE, options).format(amount);
 }
 

@@ -44,6 +44,8 @@ export class Fields {
 
 interface FormProps {
   readonly submitLabel: string;
+  /** True if the person may only read: then nothing can be changed or sent. */
+  readonly isReadOnly?: boolean;
   /** Shown on the button while the request runs. */
   readonly pendingLabel: string;
   readonly isDanger?: boolean;
@@ -59,7 +61,8 @@ interface FormProps {
 
 /** A form that shows its request's error, at its field if it is about one, and cannot be sent twice. */
 export function Form(props: FormProps) {
-  const { submitLabel, pendingLabel, isDanger = false, onSubmit, onCancel, cancelLabel = 'Cancel' } = props;
+  const { submitLabel, pendingLabel, isReadOnly = false, isDanger = false, onSubmit, onCancel } = props;
+  const { cancelLabel = 'Cancel' } = props;
   const form = useRef<HTMLFormElement>(null);
   const [fault, setFault] = useState<FieldFault | null>(null);
   const dialog = useDialog();
@@ -98,7 +101,15 @@ export function Form(props: FormProps) {
         if (fault !== null && (target as HTMLInputElement).name === fault.field) setFault(null);
       }}
     >
-      <FieldFaultContext value={fault}>{props.children}</FieldFaultContext>
+      <FieldFaultContext value={fault}>
+        {isReadOnly ? (
+          <fieldset className="stack read-only" disabled>
+            {props.children}
+          </fieldset>
+        ) : (
+          props.children
+        )}
+      </FieldFaultContext>
       {error !== null && fault === null && (
         <div ref={notice}>
           <ErrorNotice error={error} />
@@ -118,13 +129,15 @@ export function Form(props: FormProps) {
             {cancelLabel}
           </button>
         )}
-        <button
-          type="submit"
-          className={`button ${isDanger ? 'button-danger' : 'button-primary'}`}
-          aria-disabled={isPending}
-        >
-          {isPending ? pendingLabel : submitLabel}
-        </button>
+        {!isReadOnly && (
+          <button
+            type="submit"
+            className={`button ${isDanger ? 'button-danger' : 'button-primary'}`}
+            aria-disabled={isPending}
+          >
+            {isPending ? pendingLabel : submitLabel}
+          </button>
+        )}
       </div>
       {question !== null && <DiscardDialog onKeep={question.keep} onDiscard={question.discard} />}
     </form>

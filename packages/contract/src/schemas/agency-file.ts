@@ -58,6 +58,7 @@ const agent = strictObject({
   approval: names(),
   editable: names(),
   remember: names(),
+  guardrails: names(),
   output: maybe(either<string | Record<string, unknown>>(part('file'), Type.Unsafe({ type: 'object' }))),
   files: maybe(either<boolean | { below: string }>(Type.Boolean(), strictObject({ below: Type.String() }))),
   sandbox: maybe(Type.Boolean()),
@@ -133,6 +134,9 @@ export const AgencyFile = strictObject(
     env: maybe(texts()),
     contextToModel: maybe(Type.Boolean()),
     propagateTrace: maybe(Type.Boolean()),
+    guardrails: names(),
+    longChats: maybe(oneOfStrings(['summarize', 'leave_out'])),
+    summaryModel: maybe(part('model')),
     limits: maybe(
       strictObject({
         steps: maybe(Type.Integer({ minimum: 1, maximum: 200 })),

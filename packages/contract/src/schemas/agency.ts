@@ -139,6 +139,18 @@ const shownTool = Type.Object(
   { description: 'A tool that the model of an agent may call.' },
 );
 
+const guardrails = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        name: text('Name of the guardrail.'),
+        on: oneOfStrings(['input', 'output', 'toolCall', 'toolResult'], { description: 'What it checks.' }),
+      },
+      { description: 'A function of the agency that checks what agents get, write or do.' },
+    ),
+    { description },
+  );
+
 export const AgencyDefinition = named(
   'AgencyDefinition',
   Type.Object(
@@ -146,6 +158,7 @@ export const AgencyDefinition = named(
       agency: text('Identifier of the agency.'),
       version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
       sharedInstructions: text('The instructions that all agents get. May be empty.'),
+      guardrails: guardrails('The guardrails that are asked for all agents, in their order.'),
       agents: Type.Array(
         Type.Object(
           {
@@ -158,6 +171,7 @@ export const AgencyDefinition = named(
             output: nullable(
               freeObject({ description: 'JSON Schema of its answer. Null if its answers are free text.' }),
             ),
+            guardrails: guardrails('Its own guardrails, which are asked after those of the agency.'),
           },
           { description: 'What an agent tells its model.' },
         ),

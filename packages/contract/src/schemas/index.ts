@@ -34,7 +34,7 @@ export { type ClientPermission, clientPermissions, type Operation, type Operatio
 export { type OperationId, operations } from './operations/all-operations.ts';
 export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { RerunRequest, RunComparison } from './rerun.ts';
-export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
+export { CancelResult, CancelRunRequest, GuardrailDecision, Run, RunList, Step, StepList } from './run.ts';
 export {
   CreateScheduleRequest,
   RunScheduleRequest,
@@ -47,6 +47,7 @@ export {
   UpdateScheduleRequest,
 } from './schedule.ts';
 export { Health, Readiness } from './service.ts';
+export { ToolAttachment } from './tool-image.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
 export {
   Adjustment,

@@ -21,6 +21,7 @@ import * as run from './run.ts';
 import * as schedule from './schedule.ts';
 import * as service from './service.ts';
 import * as stream from './stream.ts';
+import * as toolImage from './tool-image.ts';
 import * as upload from './upload.ts';
 import * as usage from './usage.ts';
 import * as webhook from './webhook.ts';
@@ -55,6 +56,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   service,
   responseEvents,
   stream,
+  toolImage,
   attachment,
   history,
   webhook,

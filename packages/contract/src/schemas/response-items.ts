@@ -1,4 +1,5 @@
-import { flag, freeObject, oneOfStrings, text } from './kit.ts';
+import { flag, freeObject, oneOfStrings, ref, text } from './kit.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 
 export const itemType = <const Name extends string>(name: Name) =>
@@ -61,6 +62,9 @@ export const FunctionCallOutputItem = Type.Object(
     call_id: text('Identifier of the call.'),
     output: text('Output of the tool.'),
     failed: Type.Optional(flag('True if the call failed. Absent otherwise.')),
+    attachments: Type.Optional(
+      Type.Array(ref(ToolAttachment), { description: 'The images that the tool returned. Absent if there are none.' }),
+    ),
   },
   { description: 'The output of a tool.' },
 );

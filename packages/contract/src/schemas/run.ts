@@ -14,6 +14,7 @@ import {
   toList,
 } from './kit.ts';
 import { answeredBy, pending } from './question.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 import { cost, firstTokenMs, Usage } from './usage.ts';
 
@@ -127,28 +128,59 @@ export const CancelResult = named(
   ),
 );
 
+export const GuardrailDecision = named(
+  'GuardrailDecision',
+  Type.Object(
+    {
+      name: text('Name of the guardrail.'),
+      on: oneOfStrings(['input', 'output', 'toolCall', 'toolResult'], { description: 'What it checked.' }),
+      verdict: oneOfStrings(['pass', 'block', 'replace', 'ask'], { description: 'What it decided.' }),
+      reason: nullable(text('Why it blocked. Null for other verdicts.')),
+      callId: nullable(text('The call that it checked. Null if it was no call.')),
+    },
+    { description: 'What a guardrail decided about a step.' },
+  ),
+);
+
 export const Step = named(
   'Step',
   Type.Object(
     {
       step: Type.Integer({ minimum: 1, description: 'Number of the step within the run.' }),
       attempt: attempt(),
-      kind: oneOfStrings(['model', 'tool'], { description: 'An answer of the model, or a call of a tool.' }),
+      kind: oneOfStrings(['model', 'tool', 'guardrail', 'summary'], {
+        description:
+          "An answer of the model, a call of a tool, a check of the user's message by guardrails, or a summary that a model " +
+          'wrote of the oldest turns.',
+      }),
       agent: text('The agent of the step.'),
       callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
-      model: nullable(text('Model of the step, as `provider/model`. Null for a tool.')),
-      tool: nullable(text('Name of the tool. Null for a model.')),
-      callId: nullable(text('Id of the tool call. Null for a model.')),
+      model: nullable(text('Model of the step, as `provider/model`. Null for other steps.')),
+      tool: nullable(text('Name of the tool. Null for other steps.')),
+      callId: nullable(text('Id of the tool call. Null for other steps.')),
       loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
       files: Type.Array(ref(ChangedFile), { description: 'The files that the call changed, together with the step.' }),
+      attachments: Type.Array(ref(ToolAttachment), { description: 'The images that the call returned.' }),
       arguments: nullable(
         freeObject({
           description:
-            'The arguments with which the call was made, if a person changed them. Null for all other calls and for a model.',
+            'The arguments with which the call was made, if a person or a guardrail changed them. Null for all other calls and for a model.',
         }),
       ),
       shownArguments: nullable(
         freeObject({ description: 'What the model wrote instead of `arguments`. Null if these are null.' }),
+      ),
+      guardrails: Type.Array(ref(GuardrailDecision), {
+        description: 'What guardrails decided about the step, in the order in which they were asked.',
+      }),
+      summary: nullable(
+        Type.Object(
+          {
+            turns: count('How many of the oldest turns it replaces in prompts.'),
+            text: text('What the model wrote.'),
+          },
+          { description: 'The summary. Null for other steps, and for client tokens.' },
+        ),
       ),
       handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed', 'cancelled', 'waiting'], {

@@ -6,6 +6,7 @@ import { StreamQuestion } from './question.ts';
 import { responseEvents } from './response-events.ts';
 import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
 import { output } from './run.ts';
+import { ToolAttachment } from './tool-image.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
@@ -157,6 +158,11 @@ const runItem = Type.Object(
     }),
     output: Type.Optional(text('Output of the tool, for `tool_output`.')),
     failed: Type.Optional(flag('True if the call failed, for `tool_output`. Absent otherwise.')),
+    attachments: Type.Optional(
+      Type.Array(ref(ToolAttachment), {
+        description: 'The images that the tool returned, for `tool_output`. Absent if there are none.',
+      }),
+    ),
     source_agent: Type.Optional(text('The agent that handed over, for `handoff_occured`.')),
     target_agent: Type.Optional(text('The agent that continues, for `handoff_occured`.')),
   },
@@ -171,10 +177,11 @@ export const StreamRunItem = named(
         {
           type: itemType('run_item_stream_event'),
           ...speaker,
-          name: oneOfStrings([...runItemNames, 'history_left_out', 'file_changed'], {
+          name: oneOfStrings([...runItemNames, 'history_left_out', 'history_summarized', 'file_changed'], {
             description:
               'What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were ' +
-              'left out. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` ' +
+              'left out. `history_summarized`: a model summed up the oldest `raw_item.turns` turns, and the prompt has ' +
+              'this summary instead of them. `handoff_requested` and `handoff_occured`: another agent continues. `tool_approval_requested` ' +
               'and `client_tool_requested`: a call needs an answer. `tool_progress`: a tool reports how far its call is. ' +
               '`mcp_server_failed`: the run cannot use an MCP server of the agent now. ' +
               '`file_changed`: a tool changed a file; `raw_item` has the fields of an item of `messages.files`, and ' +

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Bash, defineCommand, InMemoryFs, OverlayFs } from 'just-bash';
+import { ADAPTED_COMMANDS } from './adapted-commands.ts';
 import type { BashRequest, BashResult } from './bash-request.ts';
 import { CommandFs, FolderFs } from './stage-fs.ts';
 
@@ -33,15 +34,13 @@ process.on('disconnect', () => process.exit(1));
 /** Writes all bytes, however slowly they are read. */
 const write = (bytes: Buffer) => new Promise<void>((resolve) => process.stdout.write(bytes, () => resolve()));
 
-async function run({ command, folder, agencyFolder, workingFolder, limits }: BashRequest): Promise<BashResult> {
-  const fs = new CommandFs({ base: new InMemoryFs() });
+async function run(request: BashRequest): Promise<BashResult> {
+  const { command, folder, agencyFolder, workingFolder, limits, hasOwnCommands } = request;
+  const base = new InMemoryFs({ '/dev/null': '' });
+  base.mkdirSync('/tmp', { recursive: true });
+  const fs = new CommandFs({ base });
   const maxFileReadSize = limits.fileBytes;
-  const written = new FolderFs({
-    root: join(folder, workingFolder),
-    maxFileReadSize,
-    maxCopyOnWriteSize: limits.fileBytes,
-    maxCopySize: limits.fileBytes,
-  });
+  const written = new FolderFs({ root: join(folder, workingFolder), maxFileSize: limits.fileBytes });
   const inside = join('/app/mnt', workingFolder);
   if (agencyFolder !== null) {
     fs.mount('/app/agency', new OverlayFs({ root: agencyFolder, mountPoint: '/', readOnly: true, maxFileReadSize }));
@@ -50,7 +49,7 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
   const bash = new Bash({
     fs,
     cwd: inside,
-    customCommands: MISSING,
+    customCommands: [...MISSING, ...(hasOwnCommands ? ADAPTED_COMMANDS : [])],
     env: { HOME: '/tmp', TMPDIR: '/tmp', USER: 'sandbox' },
     executionLimits: {
       maxOutputSize: limits.outputBytes + 1,
@@ -69,7 +68,9 @@ async function run({ command, folder, agencyFolder, workingFolder, limits }: Bas
   });
   const { stdout, stderr, exitCode, stdoutKind } = await bash.exec(command, { rawScript: true });
   await write(Buffer.from(stdout, stdoutKind === 'bytes' ? 'latin1' : 'utf8'));
-  await write(Buffer.from(stderr + [...fs.refused].join('')));
+  const links = fs.links.paths().filter((path) => path.startsWith(`${inside}/`));
+  const notKept = links.map((path) => `bash: ${path}: a symbolic link, which is not kept after the command\n`);
+  await write(Buffer.from([stderr, ...fs.refused, ...notKept].join('')));
   return { exitCode: fs.refused.size > 0 ? exitCode || 1 : exitCode, limit: getLimit(exitCode, stderr) };
 }
 

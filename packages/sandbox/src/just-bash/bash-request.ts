@@ -1,7 +1,10 @@
 import type { SandboxCommand, SandboxLimit } from '../sandbox.ts';
 
 /** What the server sends to the process that interprets a command. */
-export type BashRequest = SandboxCommand;
+export interface BashRequest extends SandboxCommand {
+  /** False if just-bash's own commands are not replaced. */
+  readonly hasOwnCommands: boolean;
+}
 
 export interface BashResult {
   readonly exitCode: number;

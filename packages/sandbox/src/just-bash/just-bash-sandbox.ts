@@ -12,11 +12,16 @@ import {
   type SandboxUser,
 } from '../sandbox.ts';
 import { supervise } from '../supervise.ts';
-import type { BashResult } from './bash-request.ts';
+import type { BashRequest, BashResult } from './bash-request.ts';
 import { childReads } from './child-reads.ts';
 
 /** The exit code of a process that V8 aborted, because it had no memory left. */
 const ABORTED = 134;
+
+export interface JustBashOptions {
+  /** False in proofs, to show which commands just-bash lacks itself. */
+  readonly hasOwnCommands?: boolean;
+}
 
 /**
  * Interprets each command in its own process of Node, which may write to the command's folder, read it and its own
@@ -27,6 +32,11 @@ export class JustBashSandbox implements Sandbox {
   readonly owner: SandboxUser | null = null;
   readonly streamsOutput = false;
   readonly limitsProcesses = false;
+  readonly #hasOwnCommands: boolean;
+
+  constructor({ hasOwnCommands = true }: JustBashOptions = {}) {
+    this.#hasOwnCommands = hasOwnCommands;
+  }
 
   async run(command: SandboxCommand, onOutput: OnSandboxOutput, signal: AbortSignal): Promise<SandboxEnd> {
     if (signal.aborted) return { end: 'aborted' };
@@ -61,7 +71,8 @@ export class JustBashSandbox implements Sandbox {
       kill: () => child.kill('SIGKILL'),
       processes: () => (child.pid === undefined ? [] : [`/proc/${child.pid}`]),
     });
-    child.send(command, () => {});
+    const request: BashRequest = { ...command, hasOwnCommands: this.#hasOwnCommands };
+    child.send(request, () => {});
     const end = await ended;
     if (end.end !== 'exited') return end;
     // The closure above sets it, which the compiler does not see.

@@ -260,7 +260,7 @@ export function makeStage(sandbox: Sandbox, files: Files = {}): string {
 }
 
 /** Returns all regular files of a folder. */
-function readStage(folder: string): Files {
+export function readStage(folder: string): Files {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => lstatSync(join(folder, path)).isFile());
   return Object.fromEntries(files.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));

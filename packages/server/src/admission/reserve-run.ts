@@ -22,6 +22,7 @@ import {
   JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_GUARDRAILS,
   JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_URLS,
 } from '../domain/run/step.ts';
@@ -63,6 +64,8 @@ export interface Reservation {
 
 function journalFormat({ request, decision, agency }: Reservation): number {
   const { history, extras } = request;
+  const agents = [...(agency?.agents.values() ?? [])];
+  if (agents.some(({ guardrails }) => guardrails !== null)) return JOURNAL_FORMAT_WITH_GUARDRAILS;
   const changes = decision.continuation?.settlements.some((one) => 'argumentsText' in one) === true;
   if (changes) return JOURNAL_FORMAT_WITH_CHANGES;
   if (request.rerun !== undefined)
@@ -71,7 +74,6 @@ function journalFormat({ request, decision, agency }: Reservation): number {
     return JOURNAL_FORMAT_WITH_EXTRAS;
   }
   if (decision.continuation !== null || request.clientTools.length > 0) return JOURNAL_FORMAT_WITH_ACTIONS;
-  const agents = [...(agency?.agents.values() ?? [])];
   if (agents.some(usesSandbox)) return JOURNAL_FORMAT_WITH_ACTIONS;
   const flows = agency?.agents.get(decision.agent)?.flows ?? [];
   if (flows.length > 0) return JOURNAL_FORMAT_WITH_FLOWS;

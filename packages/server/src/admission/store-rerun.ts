@@ -3,9 +3,12 @@ import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { ChatKey, RunId } from '../domain/ids.ts';
 import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
+import { hasImages } from '../domain/run/step.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
 import { copyAttachmentsOfRun, storeRerun } from '../store/queries/reruns.ts';
+import { setSummary } from '../store/queries/summaries.ts';
+import { copyToolImages } from '../store/queries/tool-images.ts';
 import type { Tx } from '../store/store.ts';
 import type { Rerun } from './completion-request.ts';
 
@@ -20,8 +23,10 @@ export async function storeOriginal(
   rerun: Rerun,
   { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
 ): Promise<readonly StoredAttachment[]> {
-  const { from, runId: original, afterStep } = rerun;
+  const { from, runId: original, afterStep, steps } = rerun;
   await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
+  if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
+  if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];
   await tx.run(useBlobsOfChat, { chatKey });

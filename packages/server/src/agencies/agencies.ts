@@ -185,7 +185,8 @@ export class Agencies implements Disposable {
       const isUsable = (id: string) => agent.ownModels.has(id) || models.has(id);
       if (!isUsable(this.getModel(loaded, agent, ofIntegration)) || !agent.fallback.every(isUsable)) return false;
     }
-    return true;
+    const { modelId, ownModel } = loaded.longChats;
+    return modelId === null || ownModel !== null || models.has(modelId);
   }
 
   /** Returns the model of an agent of the version that new runs use, or null if the agent does not exist. */
@@ -206,7 +207,8 @@ export class Agencies implements Disposable {
       this.getModel(loaded, agent, ofIntegration),
       ...agent.fallback,
     ]);
-    return [...new Set(models)];
+    const { modelId } = loaded.longChats;
+    return [...new Set(modelId === null ? models : [...models, modelId])];
   }
 
   /** Returns the names of the tools and flows of all its agents. */

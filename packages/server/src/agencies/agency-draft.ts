@@ -2,6 +2,7 @@ import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { Tool } from '../agent/ports.ts';
 import type { Location, Path } from './fault.ts';
+import type { GuardrailParts } from './load-guardrail.ts';
 import type { AboutRun, OutputSchema } from './loaded-agency.ts';
 import type { RefusedCode } from './refused-code.ts';
 
@@ -42,6 +43,8 @@ export interface AgencyDraft<Code = AgentCode> {
   readonly agents: readonly AgentDraft<Code>[];
   /** The models of the agency that are given as objects, by their names in `value`. */
   readonly models: ModelObjects;
+  /** The guardrails that the agency and its agents have as objects. Empty if they are in `toolFiles`. */
+  readonly guardrails: GuardrailParts;
 }
 
 export const NO_CODE: AgentCode = { tools: new Map(), models: new Map() };

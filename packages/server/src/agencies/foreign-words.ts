@@ -9,6 +9,8 @@ const NOTHING = 'Runwire has nothing like it; remove it';
 const MODEL = 'write `model: provider/model`';
 const MCP = 'write `mcp` with the servers by their names, such as `mcp: { docs: { command: npx, args: [ … ] } }`';
 const MCP_OF_AGENT = 'write `mcp` of the agency with the servers, and `mcp` of the agent with their names';
+const LONG_CHATS = 'write `longChats` of the agency: `summarize` or `leave_out`';
+const GUARDRAILS = 'write `guardrails` with the names of guardrails made by `defineGuardrail`';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
 const agency: Readonly<Record<string, string>> = {
@@ -46,6 +48,9 @@ const agency: Readonly<Record<string, string>> = {
   maxdepth: LIMITS('depth'),
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
+  respectcontextwindow: LONG_CHATS,
+  eventscompactionconfig: LONG_CHATS,
+  truncation: LONG_CHATS,
   planning: NOTHING,
   version: NOTHING,
   description: 'write it in the agents',
@@ -101,10 +106,14 @@ const agent: Readonly<Record<string, string>> = {
   maxiter: LIMITS('steps'),
   maxturns: LIMITS('steps'),
   maxretrylimit: NOTHING,
-  inputguardrails: NOTHING,
-  outputguardrails: NOTHING,
+  inputguardrails: GUARDRAILS,
+  outputguardrails: GUARDRAILS,
+  guardrail: GUARDRAILS,
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
+  respectcontextwindow: LONG_CHATS,
+  truncation: LONG_CHATS,
+  truncationstrategy: LONG_CHATS,
   cache: NOTHING,
   maxrpm: NOTHING,
   maxexecutiontime: 'set `maxRunSeconds` of the integration',
@@ -112,7 +121,6 @@ const agent: Readonly<Record<string, string>> = {
   knowledgesources: 'upload the files to the integration, or write the text in `instructions`',
   allowcodeexecution: NOTHING,
   codeexecutionmode: NOTHING,
-  respectcontextwindow: NOTHING,
   multimodal: NOTHING,
   injectdate: 'write `{{date}}` in `instructions`',
   dateformat: NOTHING,

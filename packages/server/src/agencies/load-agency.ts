@@ -1,6 +1,7 @@
 import type { ModelObject } from '@runwire/agency';
+import type { AgencyFile } from '@runwire/contract/schemas';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { Model } from '../agent/ports.ts';
+import type { Guardrail, Model } from '../agent/ports.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
@@ -10,9 +11,18 @@ import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import { findGuardrails, type GuardrailParts } from './load-guardrail.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
-import type { AgencyLimits, BuiltInTool, LoadedAgency, LoadedAgent, LoadedFlow, Skill } from './loaded-agency.ts';
+import type {
+  AgencyLimits,
+  BuiltInTool,
+  LoadedAgency,
+  LoadedAgent,
+  LoadedFlow,
+  LongChats,
+  Skill,
+} from './loaded-agency.ts';
 import { readText } from './read-text.ts';
 import { filesText, getSkills, loadSkills } from './skills.ts';
 
@@ -54,6 +64,8 @@ export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
 
 export interface AgencyParts extends Omit<ToolSources, 'hasSandbox'> {
   readonly id: string;
+  /** The guardrails of `toolFiles`. */
+  readonly fileGuardrails: GuardrailParts;
   /** Null if the agency is not in a folder. */
   readonly folder: AgencyFolder | null;
 }
@@ -72,6 +84,7 @@ export async function loadAgency(
   const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
   const shape = { location, path: [], models: draft.models };
   const agencyModels = loadModels(value, shape, setting, faults);
+  const longChats = loadLongChats(value, location, agencyModels, faults);
   const shared = await readText(
     parts.folder,
     value.sharedInstructions ?? '',
@@ -83,6 +96,9 @@ export async function loadAgency(
   // The instructions say that there are files, so they are part of the version.
   if (hasFiles) parts.folder?.include('files', 'not empty');
   const mcp = loadServers(draft, parts.folder, setting.variable, faults);
+  const knownGuardrails = new Map([...parts.fileGuardrails, ...draft.guardrails]);
+  const agencyList = { names: value.guardrails ?? [], location, path: ['guardrails'] };
+  const guardrails = findGuardrails(agencyList, knownGuardrails, [], faults);
   const agents = new Map<string, LoadedAgent>();
   for (const agent of draft.agents) {
     const { name } = agent.value;
@@ -102,6 +118,8 @@ export async function loadAgency(
         mcp,
         skills,
         hasFiles,
+        guardrails,
+        knownGuardrails,
         flows: flows.get(name) ?? [],
       },
       faults,
@@ -115,7 +133,8 @@ export async function loadAgency(
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
   const { name, propagateTrace = false } = value;
-  return { id, name, source, model, agents, mcp, folder, propagateTrace, entryPoints, defaultAgent, limits };
+  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, limits };
+  return { id, name, source, model, agents, mcp, folder, ...more };
 }
 
 interface AgentParts extends AgencyParts, ToolSources {
@@ -125,6 +144,9 @@ interface AgentParts extends AgencyParts, ToolSources {
   readonly skills: readonly Skill[];
   /** True if the agency has files in `files`. */
   readonly hasFiles: boolean;
+  /** The agency's. */
+  readonly guardrails: readonly Guardrail[];
+  readonly knownGuardrails: GuardrailParts;
   readonly flows: readonly LoadedFlow[];
 }
 
@@ -148,6 +170,9 @@ async function loadAgent(
   }
   const files = canRead ? filesText(skills, parts.hasFiles) : '';
   const below = loadBelow(agent, faults);
+  const guardrailList = { names: value.guardrails ?? [], location, path: [...path, 'guardrails'] };
+  const ownGuardrails = findGuardrails(guardrailList, parts.knownGuardrails, parts.guardrails, faults);
+  const guardrails = [...parts.guardrails, ...ownGuardrails];
   const instructionParts = { shared, own, contextToModel: agency.value.contextToModel ?? false, files };
   return {
     name: value.name,
@@ -170,6 +195,7 @@ async function loadAgent(
     filesBelow: below?.folder ?? null,
     skills,
     output: await loadOutput(parts.folder, agent, { location, path: [...path, 'output'] }, faults),
+    guardrails: guardrails.length === 0 ? null : guardrails,
     starters: value.starters ?? [],
     flows,
   };
@@ -259,6 +285,7 @@ function checkEntryPoints({ value, location }: AgencyDraft, names: readonly stri
 interface NamesModels {
   readonly model?: string;
   readonly fallback?: readonly string[];
+  readonly summaryModel?: string;
 }
 
 interface ModelsLocation {
@@ -269,7 +296,7 @@ interface ModelsLocation {
 
 /** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
 function loadModels(
-  { model, fallback = [] }: NamesModels,
+  { model, fallback = [], summaryModel }: NamesModels,
   { location, path, models: objects }: ModelsLocation,
   { models }: AgencySetting,
   faults: Faults,
@@ -284,7 +311,23 @@ function loadModels(
   };
   if (model !== undefined) check(model, ['model']);
   for (const [index, other] of fallback.entries()) check(other, ['fallback', index]);
+  if (summaryModel !== undefined) check(summaryModel, ['summaryModel']);
   return own;
+}
+
+function loadLongChats(
+  { longChats = 'summarize', summaryModel }: AgencyFile,
+  location: Location,
+  own: ReadonlyMap<string, Model>,
+  faults: Faults,
+): LongChats {
+  if (longChats === 'leave_out' && summaryModel !== undefined) {
+    const sentence = '`summaryModel` has no effect with `longChats: leave_out`; remove one of them.';
+    faults.add(location, ['summaryModel'], sentence, 'key');
+  }
+  const isSummarized = longChats === 'summarize';
+  if (!isSummarized || summaryModel === undefined) return { isSummarized, modelId: null, ownModel: null };
+  return { isSummarized, modelId: summaryModel, ownModel: own.get(summaryModel) ?? null };
 }
 
 function unknownSpecification({ specificationVersion }: ModelObject): string {

@@ -7,12 +7,13 @@ import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
 import { type AgencySetting, loadAgency } from './load-agency.ts';
 import { type CodeLocation, loadCode } from './load-code.ts';
+import { NO_GUARDRAILS } from './load-guardrail.ts';
 import { type FileTools, loadToolFiles } from './load-tool-files.ts';
 import type { LoadedAgency } from './loaded-agency.ts';
 import { prepareCode } from './prepare-code.ts';
 import type { AgencyProcesses } from './process/agency-processes.ts';
 import type { DescribedAgency } from './process/messages.ts';
-import { remoteAgent, remoteModels } from './process/remote-code.ts';
+import { remoteAgent, remoteGuardrail, remoteModels } from './process/remote-code.ts';
 import { readDefinition } from './read-definition.ts';
 import { sourceLocations, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
 import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
@@ -38,11 +39,12 @@ export async function loadFolder(path: string, id: string, setting: FolderSettin
   faults.throwIfAny();
   const { processes, onChanged = () => {} } = setting;
   const location = { processes, agency: id, folder, onChanged: () => onChanged(id) };
-  const { draft, code, tools } = await (form === TYPESCRIPT_FILE
+  const { draft, code, tools, guardrails } = await (form === TYPESCRIPT_FILE
     ? loadTypeScriptAgency(location, faults)
     : loadYamlAgency(location, setting, faults));
   try {
-    const agency = await loadAgency(draft, { id, folder, fileTools: tools }, setting, faults);
+    const parts = { id, folder, fileTools: tools, fileGuardrails: guardrails };
+    const agency = await loadAgency(draft, parts, setting, faults);
     return { ...agency, code, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
   } catch (error) {
     code?.end();
@@ -67,7 +69,7 @@ async function loadYamlAgency(
 async function loadTypeScriptAgency(location: Omit<CodeLocation, 'env'>, faults: Faults): Promise<DraftWithCode> {
   const { folder } = location;
   const { code, answer } = await loadCode({ ...location, env: {} }, { kind: 'agency', file: TYPESCRIPT_FILE }, faults);
-  const { value, agents, models } = answer.agency as DescribedAgency;
+  const { value, agents, models, guardrails } = answer.agency as DescribedAgency;
   const locations = sourceLocations(TYPESCRIPT_FILE, await folder.read(TYPESCRIPT_FILE));
   const draft: AgencyDraft = {
     source: 'typescript',
@@ -80,8 +82,9 @@ async function loadTypeScriptAgency(location: Omit<CodeLocation, 'env'>, faults:
       code: remoteAgent(code, agent),
     })),
     models: remoteModels(code, models),
+    guardrails: new Map(guardrails.map(([name, described]) => [name, remoteGuardrail(code, described)])),
   };
-  return { draft, code, tools: new Map() };
+  return { draft, code, tools: new Map(), guardrails: NO_GUARDRAILS };
 }
 
 /** Loads a definition of this process. Throws `StartRefused` with one sentence: the program itself is wrong. */
@@ -108,7 +111,8 @@ export async function loadDefinition(
       agent: (name: string) => noLocation(`agent \`${name}\` of agency \`${id}\``),
     };
     const draft = await prepareCode(readDefinition(given, 'bundled', locations, faults), compileJsonSchema);
-    const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
+    const parts = { id, folder: null, fileTools: new Map(), fileGuardrails: NO_GUARDRAILS };
+    const agency = await loadAgency(draft, parts, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
     return { ...agency, code: null, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
   } catch (error) {

@@ -3,17 +3,22 @@ import { besideFile, FileRefused } from './agency-folder.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';
 import type { Faults } from './fault.ts';
 import { type CodeLocation, loadCode } from './load-code.ts';
+import { type GuardrailParts, NO_GUARDRAILS } from './load-guardrail.ts';
 import type { AgencyCode } from './process/agency-code.ts';
-import { remoteTool } from './process/remote-code.ts';
+import { remoteGuardrail, remoteTool } from './process/remote-code.ts';
 
 export interface FileTools {
   /** Null if the agency has no code. */
   readonly code: AgencyCode | null;
   /** By their names. */
   readonly tools: AgentCode['tools'];
+  readonly guardrails: GuardrailParts;
 }
 
-/** Loads the modules that `toolFiles` lists. Their named exports are tools: by `name`, or by the name of the export. */
+/**
+ * Loads the modules that `toolFiles` lists. Their named exports are tools, by `name` or by the name of the export, and
+ * guardrails by `name`.
+ */
 export async function loadToolFiles(
   { value, location }: AgencyDraft,
   codeLocation: Omit<CodeLocation, 'env'>,
@@ -51,10 +56,18 @@ export async function loadToolFiles(
     );
   }
   const env = expandEnv({ value, location }, variable, faults);
-  if (files.length === 0 || faults.count > 0) return { code: null, tools };
+  if (files.length === 0 || faults.count > 0) return { code: null, tools, guardrails: NO_GUARDRAILS };
   const { code, answer } = await loadCode({ ...codeLocation, env }, { kind: 'tools', files }, faults);
+  const guardrails = new Map<string, ReturnType<typeof remoteGuardrail>>();
   for (const [index, exports] of answer.exports.entries()) {
-    for (const [name, described] of exports) {
+    for (const [name, described] of exports.guardrails) {
+      if (guardrails.has(name)) {
+        const sentence = `\`${files[index]}\` exports a second guardrail \`${name}\`; rename one of them.`;
+        faults.add(location, ['toolFiles', index], sentence);
+      }
+      guardrails.set(name, remoteGuardrail(code, described));
+    }
+    for (const [name, described] of exports.tools) {
       const isFunction = 'refused' in described && described.isFunction === true;
       const known = tools.get(name);
       if (isFunction && known !== undefined) continue;
@@ -68,7 +81,7 @@ export async function loadToolFiles(
       tools.set(name, remoteTool(code, described));
     }
   }
-  return { code, tools };
+  return { code, tools, guardrails };
 }
 
 /** The variables that the agency passes on to its code. */

@@ -1,6 +1,7 @@
 import type { ToolCall } from '@runwire/agency';
 import { withObjectType } from '@runwire/lib/object-type.ts';
 import { type AskingRule, alwaysAsks, type CheckInput, checkedCall, onlyByCaller, type Tool } from '../agent/ports.ts';
+import { asText, modelOutput } from './model-output.ts';
 import { type CompileSchema, readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
@@ -80,7 +81,7 @@ export async function loadTool(name: string, given: object, compile: CompileSche
         await tool.onInputAvailable?.({ ...call, input: value });
         const output = await lastValue(execute.call(tool, value, call), call);
         if (tool.toModelOutput === undefined) return asText(output);
-        return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
+        return modelOutput(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
       },
     }),
   };
@@ -187,24 +188,4 @@ async function lastValue(result: unknown, { abortSignal, progress }: ToolCall): 
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
-interface OutputPart {
-  readonly type: string;
-  readonly text?: string;
-}
-
-/** Converts `ToolResultOutput` of the AI SDK to text, because models receive tool outputs as text. */
-function modelOutputText(output: unknown): string {
-  const { type, value, reason } = output as { type: string; value?: unknown; reason?: string };
-  if (type === 'error-text' || type === 'error-json') throw new Error(asText(value));
-  if (type === 'execution-denied') throw new Error(reason ?? 'It was denied.');
-  if (type !== 'content') return asText(value);
-  return (value as readonly OutputPart[])
-    .map((part) => (part.type === 'text' ? (part.text ?? '') : `[a part of type ${part.type} that cannot be shown]`))
-    .join('\n');
 }

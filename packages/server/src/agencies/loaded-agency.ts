@@ -8,7 +8,7 @@ import type {
 } from '@runwire/agency';
 import type { FilesBelow } from '../agent/files-port.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { CheckResult, Model, Tool } from '../agent/ports.ts';
+import type { CheckResult, Guardrail, Model, Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import type { AgencyCode } from './process/agency-code.ts';
 
@@ -80,6 +80,8 @@ export interface LoadedAgent {
   readonly skills: readonly Skill[];
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
+  /** The agency's, then its own. Null if there are none. */
+  readonly guardrails: readonly Guardrail[] | null;
   readonly starters: readonly string[];
   /** The flows that begin at this agent, without wildcards. */
   readonly flows: readonly LoadedFlow[];
@@ -88,6 +90,16 @@ export interface LoadedAgent {
 /** True if the agent may run commands or write files. */
 export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean =>
   SANDBOX_TOOLS.some((name) => builtIn.includes(name));
+
+/** What happens if a chat is longer than the window of its models. */
+export interface LongChats {
+  /** False if the oldest turns are left out. */
+  readonly isSummarized: boolean;
+  /** The model that sums up. Null if it is the agent's. */
+  readonly modelId: string | null;
+  /** The same model if the agency brings it as an object; otherwise null. */
+  readonly ownModel: Model | null;
+}
 
 /** An agency that passed all checks. A run keeps the object that it started with. */
 export interface LoadedAgency {
@@ -102,10 +114,13 @@ export interface LoadedAgency {
   readonly model: string | null;
   readonly agents: ReadonlyMap<string, LoadedAgent>;
   readonly mcp: readonly McpServer[];
+  /** Asked for all agents. */
+  readonly guardrails: readonly Guardrail[];
   /** Its folder's real path; null if it is not in a folder. */
   readonly folder: string | null;
   /** True if providers and MCP servers get the `traceparent` of a call. */
   readonly propagateTrace: boolean;
+  readonly longChats: LongChats;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
   /** The smaller of the agency's limits and the server's. */

@@ -3,6 +3,7 @@ import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { AgencyDraft, AgentDraft, WrittenCode } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
 import type { Faults, Location, Path } from './fault.ts';
+import { type GuardrailParts, loadGuardrail } from './load-guardrail.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -35,6 +36,8 @@ export function readDefinition(
   const fields = { ...withoutUndefined(given as Fields) };
   for (const field of ['sharedInstructions']) if (field in fields) fields[field] = toText(fields[field]);
   const models = nameModels(fields);
+  const guardrails = new GuardrailNames(faults);
+  guardrails.name(fields, locations.agency, ['guardrails']);
   for (const field of ['env', 'toolFiles']) {
     if (field in fields) faults.add(locations.agency, [field], `\`${field}\` ${ONLY_YAML[field]}`, 'key');
   }
@@ -47,6 +50,7 @@ export function readDefinition(
       const name = isFields(agent) ? agent.name : undefined;
       const location = typeof name === 'string' ? locations.agent(name) : locations.agency;
       const { value, code } = getAgent(agent);
+      if (isFields(value)) guardrails.name(value, location, ['agents', index, 'guardrails']);
       checkToolNames(agent, location, ['agents', index, 'tools'], faults);
       agents.push({ value: value as AgentFile, location, path: ['agents', index], code });
     }
@@ -55,7 +59,41 @@ export function readDefinition(
     faults.add(locations.agency, [], 'The agency has no agents; write `agents: [ … ]`.');
   checkAgencyShape(fields, combined(locations.agency, agents), faults);
   faults.throwIfAny();
-  return { source, value: fields as unknown as AgencyFile, location: locations.agency, agents, models };
+  return {
+    source,
+    value: fields as unknown as AgencyFile,
+    location: locations.agency,
+    agents,
+    models,
+    guardrails: guardrails.parts,
+  };
+}
+
+/** Replaces guardrails by their names, and keeps the objects. */
+class GuardrailNames {
+  readonly #faults: Faults;
+  readonly #given = new Map<string, object>();
+
+  constructor(faults: Faults) {
+    this.#faults = faults;
+  }
+
+  name(fields: Record<string, unknown>, location: Location, path: Path): void {
+    if (!Array.isArray(fields.guardrails)) return;
+    fields.guardrails = (fields.guardrails as readonly unknown[]).map((guardrail, index) => {
+      if (!isFields(guardrail)) return guardrail;
+      const name = typeof guardrail.name === 'string' ? guardrail.name : `item ${index + 1}`;
+      const known = this.#given.get(name);
+      if (known !== undefined && known !== guardrail)
+        this.#faults.add(location, [...path, index], `Two guardrails are called \`${name}\`; rename one of them.`);
+      this.#given.set(name, guardrail);
+      return name;
+    });
+  }
+
+  get parts(): GuardrailParts {
+    return new Map([...this.#given].map(([name, given]) => [name, loadGuardrail(given)]));
+  }
 }
 
 /** The position of a part of an agent is looked up near the agent. */
@@ -103,7 +141,7 @@ function nameModels(fields: Record<string, unknown>): ReadonlyMap<string, ModelO
     models.set(name, model);
     return name;
   };
-  if ('model' in fields) fields.model = named(fields.model);
+  for (const field of ['model', 'summaryModel']) if (field in fields) fields[field] = named(fields[field]);
   if (Array.isArray(fields.fallback)) fields.fallback = fields.fallback.map(named);
   return models;
 }

@@ -1,4 +1,5 @@
 import type { RunMember, ToolCall } from '@runwire/agency';
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { errorText } from '@runwire/lib/error-text.ts';
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
@@ -107,7 +108,7 @@ function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unk
     }
     case 'tool_output': {
       const toolName = names.get(item.callId) ?? '';
-      const output = { type: 'text', value: item.output };
+      const output = { type: 'text', value: bracketedOutput(item.output, item.images) };
       return { role: 'tool', content: [{ type: 'tool-result', toolCallId: item.callId, toolName, output }] };
     }
   }

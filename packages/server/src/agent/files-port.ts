@@ -74,4 +74,4 @@ export interface AgentFiles<Path = AgentPath> {
 export type FilesBelow = MountPath | null | 'nothing';
 
 /** The file tools. An agent has all of them unless it names some in `tools` or sets `files: false`. */
-export const FILE_TOOLS = ['list_files', 'read_file', 'search_files'] as const;
+export const FILE_TOOLS = ['list_files', 'read_file', 'search_files', 'show_file'] as const;

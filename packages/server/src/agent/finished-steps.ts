@@ -56,7 +56,7 @@ export class FinishedSteps {
         this.addExchange(step.agent, step.asked, output);
       }
     }
-    this.modelSteps = steps.filter(({ kind }) => kind === 'model').length;
+    this.modelSteps = steps.filter(({ kind }) => kind === 'model' || kind === 'summary').length;
     this.handOffs = handOffs;
     if (leftBetweenSteps) return;
     for (const { output, asks } of this.#modelSteps.values()) {

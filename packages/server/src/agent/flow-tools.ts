@@ -1,5 +1,6 @@
 import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import type { ToolCallItem } from '../domain/run/events.ts';
+import type { GuardrailRecord } from '../domain/run/guardrail-record.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { ModelTool } from './ports.ts';
 import type { Flow, TeamAgent } from './team.ts';
@@ -54,13 +55,20 @@ export type FlowCall =
   | { readonly kind: 'tool' }
   | { readonly kind: 'handoff'; readonly to: string }
   | { readonly kind: 'delegate'; readonly flow: Flow; readonly message: string; readonly instructions: string }
-  | { readonly kind: 'problem'; readonly problem: string };
+  | { readonly kind: 'problem'; readonly problem: string }
+  | { readonly kind: 'blocked'; readonly reason: string };
 
-/** Decides for each call of an answer what it means, by the calls before it only. */
-export function flowCalls({ flows }: Pick<TeamAgent, 'flows'>, calls: readonly ToolCallItem[]): readonly FlowCall[] {
+/** Decides for each call of an answer what it means, by the calls before it only. `changes` are those of guardrails. */
+export function flowCalls(
+  { flows }: Pick<TeamAgent, 'flows'>,
+  calls: readonly ToolCallItem[],
+  changes?: GuardrailRecord['calls'],
+): readonly FlowCall[] {
   const asked = new Set<string>();
   let handedOff = false;
   return calls.map((call): FlowCall => {
+    const change = changes?.[call.callId];
+    if (change !== undefined && 'blocked' in change) return { kind: 'blocked', reason: change.blocked };
     const handOff = flows.find(({ kind, to }) => kind === 'handoff' && handOffName(to) === call.name);
     if (handOff !== undefined) {
       if (handedOff) return { kind: 'problem', problem: 'Only the first hand-off of an answer counts.' };

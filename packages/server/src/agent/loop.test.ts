@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_IMAGES } from '@runwire/test-kit/no-images.ts';
 import type { RunEventBody } from '../domain/run/events.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import type { Step } from '../domain/run/step.ts';
@@ -111,6 +112,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     tools: [count],
     modelTools: [count, ...flowTools(FLOWS[name] ?? [])],
     handOffs: new Set(handOffs(name)),
+    guardrails: null,
     flows: FLOWS[name] ?? [],
     failedServers: [],
   });
@@ -138,6 +140,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     room: { isFull: false, onceRoom: () => {} },
     signal: controller.signal,
     mayCall: () => null,
+    images: NO_IMAGES,
     unfinished: { cut: () => {}, wait: () => {} },
     modelStep: (input) => modelStep(scope, input),
     emit: (_event: RunEventBody) => {},
@@ -162,6 +165,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     addedInstructions: '',
     prompt: [user],
     earlierItems: 0,
+    resultCheck: null,
     trace: null,
   });
   return (last?.output ?? []).map((item) => (item.kind === 'message' ? item.text : '')).join('');

@@ -1,6 +1,7 @@
 import type { AgentTrace } from '../telemetry/run-trace.ts';
 import type { PromptItem, StepReplay } from './ports.ts';
 import type { TeamAgent } from './team.ts';
+import type { TextCheck } from './text-check.ts';
 
 /** The place of a loop in the run. */
 export interface LoopPosition {
@@ -27,6 +28,8 @@ export interface ModelStepInput extends LoopPosition, SentPrompt {
   readonly lastModel: string | null;
   /** True if the agent has made a call in this loop. */
   readonly hasCalled: boolean;
+  /** Null if the text is not checked. */
+  readonly textCheck: TextCheck | null;
   /** The span of the loop's agent; null if traces are off. */
   readonly trace: AgentTrace | null;
 }

@@ -1,9 +1,12 @@
 import type { ModelSettings } from '@runwire/agency';
 import { ModelFailure, promptBytes, type Tries } from '@runwire/models';
 import { addUsage, NO_USAGE, type Usage } from '../domain/model/usage.ts';
+import type { GuardrailRecord } from '../domain/run/guardrail-record.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { ChatTrace } from '../telemetry/run-trace.ts';
+import { withCallChecks } from './call-checks.ts';
+import { GuardrailBlocked } from './guardrails.ts';
 import type { ModelStepInput } from './model-step-input.ts';
 import { checkOutput } from './output-check.ts';
 import type { Model, ModelRequest } from './ports.ts';
@@ -11,6 +14,8 @@ import { estimatedUsage } from './progress.ts';
 import { withQuestions } from './questions.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
+import type { TeamAgent } from './team.ts';
+import type { CheckedText, TextCheck } from './text-check.ts';
 import { toolsBytes } from './tools-bytes.ts';
 
 /** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
@@ -25,12 +30,24 @@ export async function modelStep(scope: RunScope, input: ModelStepInput): Promise
   try {
     let step = await askModels(scope, input);
     const hasCalls = step.output.some(({ kind }) => kind === 'tool_call');
-    if (hasCalls) step = await withQuestions(step, input.agent, input.prompt, scope);
+    if (hasCalls) step = await decideCalls(scope, input, step);
     const isLast = input.loop === '' && step.tried === undefined && !hasCalls;
     if (!isLast) await scope.journal(step);
     return step;
   } finally {
     gate.end();
+  }
+}
+
+/** Decides which calls of the step are made, with which arguments, and which ask. */
+async function decideCalls(scope: RunScope, { agent, prompt }: ModelStepInput, step: Step): Promise<Step> {
+  try {
+    return await withQuestions(await withCallChecks(step, agent), agent, prompt, scope);
+  } catch (error) {
+    const { output: _, status: __, completedAt: ___, usage, model, ...call } = step;
+    if (usage !== null && model !== null) scope.progress.noteFailed(step.loop, usage, model);
+    scope.unfinished.cut({ ...call, kind: 'model', usage, model }, error);
+    throw error;
   }
 }
 
@@ -48,14 +65,20 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
     const model = fallback[index] ?? agent.model;
     const answer = await askModel(scope, input, model, step, tries);
     if (!('failure' in answer)) return answer;
-    const { failure, mayFallBack, firstTokenMs } = answer;
+    const { failure, mayFallBack, firstTokenMs, guardrails } = answer;
     failedUsage = addUsage(failedUsage, answer.usage);
     if (mayFallBack && index + 1 < fallback.length) continue;
     const { loop, callerAgent, indexInLoop } = input;
     const usage = failedUsage;
     const { promptBytes } = answer;
     const call = { step, kind: 'model', loop, indexInLoop, agent: agent.name, callerAgent, model: model.id } as const;
-    const more = { startedAt, promptBytes, ...counted(tries), ...(firstTokenMs !== null && { firstTokenMs }) };
+    const more = {
+      startedAt,
+      promptBytes,
+      ...counted(tries),
+      ...(firstTokenMs !== null && { firstTokenMs }),
+      ...(guardrails !== undefined && { guardrails }),
+    };
     scope.unfinished.cut({ ...call, tool: null, callId: null, usage, ...more }, failure);
     throw failure;
   }
@@ -71,6 +94,8 @@ interface CallFailure {
   /** See `StepOutcome.promptBytes`. */
   readonly promptBytes: number;
   readonly firstTokenMs: number | null;
+  /** Present if a guardrail blocked the answer. */
+  readonly guardrails?: GuardrailRecord;
 }
 
 async function askModel(
@@ -81,16 +106,19 @@ async function askModel(
   tries: Tries,
 ): Promise<Step | CallFailure> {
   const { progress, signal } = scope;
-  const { agent, loop, callerAgent, indexInLoop } = input;
+  const { agent, loop, callerAgent, indexInLoop, textCheck } = input;
   const until = scope.mayCall();
   if (until !== null) await until;
   // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
   const startedAt = Date.now();
-  const tooLong = agent.output === null ? null : new AbortController();
+  const holdsOnlyText = agent.output === null;
+  const tooLong = holdsOnlyText && textCheck === null ? null : new AbortController();
   const inputBytes = promptBytes(input.instructions, input.prompt);
   const trace = input.trace?.chat(agent.name, model.id, model.address, () => shownPrompt(input)) ?? null;
-  const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, { agent, tooLong, inputBytes, trace });
+  const assembly = new ResponseAssembly(model.id, toSpeaker(input), scope, {
+    ...{ agent, tooLong, holdsOnlyText, inputBytes, trace },
+  });
   const getOutput = () => assembly.output;
   let usage: Usage;
   let isCut = false;
@@ -99,6 +127,7 @@ async function askModel(
   try {
     const callSignal = tooLong === null ? signal : AbortSignal.any([signal, tooLong.signal]);
     const result = await model.call(modelRequest(scope, input, model, { step, tries, trace }), assembly, callSignal);
+    if (holdsOnlyText && assembly.isTooLong) throw tooLongToCheck(agent);
     usage = result.usage === null ? usedBy(assembly, inputBytes, true) : addUsage(assembly.earlierUsage, result.usage);
     isCut = assembly.isTooLong;
     progress.watcher?.onCallEnd(performance.now() - calledAt, model.id, null);
@@ -120,14 +149,27 @@ async function askModel(
       // A failure in the root loop ends the run, and with it all items.
       if (loop !== '' && !signal.aborted) assembly.abandon();
       progress.addFailed(loop, usage, model.id);
-      const isUnavailable = error instanceof ModelFailure && error.problem === 'unavailable';
+      const failure = assembly.isTooLong && !signal.aborted ? tooLongToCheck(agent) : error;
+      const isUnavailable = failure instanceof ModelFailure && failure.problem === 'unavailable';
       const mayFallBack = isUnavailable && !assembly.hasOutput && !signal.aborted;
       const { firstTokenMs } = assembly;
-      return { failure: error, mayFallBack, usage, promptBytes: toSentBytes(input, inputBytes), firstTokenMs };
+      return { failure, mayFallBack, usage, promptBytes: toSentBytes(input, inputBytes), firstTokenMs };
     }
   }
   progress.add(usage, model.id);
   const tried = agent.output === null ? null : await checkOutput(agent, assembly, isCut, signal);
+  let checked: CheckedText | null = null;
+  try {
+    if (textCheck !== null && tried === null) checked = await checkText(textCheck, agent, assembly);
+  } catch (error) {
+    if (loop !== '' && !signal.aborted) assembly.abandon();
+    progress.noteFailed(loop, usage, model.id);
+    const { firstTokenMs } = assembly;
+    const guardrails = error instanceof GuardrailBlocked ? { guardrails: { decisions: error.decisions } } : {};
+    const sentBytes = toSentBytes(input, inputBytes);
+    return { failure: error, mayFallBack: false, usage, promptBytes: sentBytes, firstTokenMs, ...guardrails };
+  }
+  if (checked !== null) assembly.heldText = checked.text;
   assembly.finish(usage, tried === null);
   const { output, returned, firstTokenMs } = assembly;
   return {
@@ -143,7 +185,9 @@ async function askModel(
     status: tried === null ? 'completed' : 'failed',
     usage,
     output,
-    ...(returned !== null && { replay: returned }),
+    // It contains what the model wrote.
+    ...(returned !== null && checked?.isChanged !== true && { replay: returned }),
+    ...(checked !== null && { guardrails: checked.record }),
     ...(tried !== null && { tried }),
     ...(firstTokenMs !== null && { firstTokenMs }),
     promptBytes: toSentBytes(input, inputBytes),
@@ -151,6 +195,23 @@ async function askModel(
     startedAt,
     completedAt: Date.now(),
   };
+}
+
+const tooLongToCheck = ({ name }: TeamAgent) =>
+  new RunFailure(
+    'model_error',
+    `The answer of \`${name}\` is longer than 4 MiB, which is the most that guardrails check.`,
+  );
+
+/** Returns null if the response has no text that is checked. */
+async function checkText(
+  { everyText, check }: TextCheck,
+  { output }: TeamAgent,
+  { heldText, hasCalls }: ResponseAssembly,
+): Promise<CheckedText | null> {
+  // A structured agent's text beside calls is not sent.
+  if (hasCalls && (!everyText || output !== null)) return null;
+  return everyText && heldText === '' ? null : check(heldText);
 }
 
 /** What `sentBytes` returns. */

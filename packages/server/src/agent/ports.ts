@@ -1,7 +1,11 @@
 import type { ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
 import type { QuestionKind } from '../domain/question/question.ts';
+import type { GuardrailPosition } from '../domain/run/guardrail-record.ts';
+import { type GivenImage, type ImageResult, type ToolImage, withinLimits } from '../domain/run/tool-image.ts';
 import type { Publication } from './publication.ts';
+
+export type { GuardrailAttachment } from '@runwire/agency';
 
 export type {
   InputUsage,
@@ -50,6 +54,14 @@ export interface Tool extends ModelTool {
   readonly call: (input: unknown, call: ToolCall, argumentsText: string) => Promise<ToolOutcome>;
 }
 
+/** A guardrail in the form that the loop asks. */
+export interface Guardrail {
+  readonly name: string;
+  readonly on: GuardrailPosition;
+  /** Resolves to what the agency's code returned. Rejects if it fails, or if its process ends. */
+  readonly check: (about: unknown, signal: AbortSignal) => Promise<unknown>;
+}
+
 export interface ToolOutcome {
   readonly status: 'completed' | 'failed';
   /** The text for the model. */
@@ -58,6 +70,10 @@ export interface ToolOutcome {
   readonly textLength?: number;
   /** Present if the call changes files. The outcome counts only if they become visible. */
   readonly publication?: Publication;
+  /** Not stored yet. */
+  readonly images?: readonly GivenImage[];
+  /** Another run has stored them. */
+  readonly recordedImages?: readonly ToolImage[];
 }
 
 export const failedCall = (text: string): ToolOutcome => ({ status: 'failed', text });
@@ -86,8 +102,12 @@ export interface CheckedTool {
   readonly checkInput: CheckInput;
   /** Absent if the tool accepts every context. */
   readonly checkContext?: CheckInput;
-  /** Resolves to the text for the model. */
-  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string | FileResult>;
+  /** Resolves to the result for the model. */
+  readonly execute: (
+    input: unknown,
+    call: ToolCall,
+    argumentsText: string,
+  ) => Promise<string | FileResult | ImageResult>;
 }
 
 /** Makes a tool's calls in this process. */
@@ -102,6 +122,7 @@ export function checkedCall({ checkInput, checkContext, execute }: CheckedTool):
       about = { ...call, context: context.value, experimental_context: context.value };
     }
     const result = await execute(input.value, about, argumentsText);
-    return typeof result === 'string' ? { status: 'completed', text: result } : { status: 'completed', ...result };
+    if (typeof result === 'string') return { status: 'completed', text: result };
+    return { status: 'completed', ...('images' in result ? withinLimits(result) : result) };
   };
 }

@@ -69,6 +69,11 @@ export class Progress {
 
   addFailed(loop: string, usage: Usage, model: string): void {
     this.add(usage, model);
+    this.noteFailed(loop, usage, model);
+  }
+
+  /** Called for a usage that is added up already, if no step will contain it. */
+  noteFailed(loop: string, usage: Usage, model: string): void {
     this.#failed ??= new Map();
     this.#failed.set(loop, plus(this.#failed.get(loop) ?? NOTHING, usage, model));
   }
@@ -98,7 +103,7 @@ export class Progress {
   restore(steps: readonly RestoredStep[], begun: number, { usage, byModel }: UsageTotals): void {
     const own = steps.filter(isOwnStep);
     // A run that answers a question begins with the approved call, not with a model.
-    this.accepted = own.some(({ kind }) => kind === 'model');
+    this.accepted = own.some(({ kind }) => kind === 'model' || kind === 'summary');
     this.firstOutputAt = findFirstOutput(own);
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);

@@ -4,8 +4,9 @@ import { newId } from '../domain/ids.ts';
 import type { AllowedAnswers, Question, QuestionKind } from '../domain/question/question.ts';
 import type { ToolCallItem } from '../domain/run/events.ts';
 import type { Step } from '../domain/run/step.ts';
+import { isAskedFor, toMadeCalls } from './call-checks.ts';
 import { modelMessages, readArguments } from './call-tool.ts';
-import type { AskingRule, PromptItem, Tool } from './ports.ts';
+import { type AskingRule, alwaysAsks, type PromptItem, type Tool } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
@@ -20,26 +21,34 @@ export async function withQuestions(
   prompt: readonly PromptItem[],
   { userContext, signal, team }: Pick<RunScope, 'userContext' | 'signal' | 'team'>,
 ): Promise<Step> {
+  const calls = step.output.filter((item) => item.kind === 'tool_call');
+  const changes = step.guardrails?.calls;
   const asks: Record<string, QuestionKind> = {};
   const allows: Record<string, AllowedAnswers> = {};
   let remembered: ReadonlySet<string> | null = null;
-  for (const item of step.output) {
-    if (item.kind !== 'tool_call') continue;
+  for (const item of toMadeCalls(calls, changes)) {
+    const change = changes?.[item.callId];
+    if (change !== undefined && 'blocked' in change) continue;
     const tool = tools.find(({ name }) => name === item.name);
-    if (tool?.asks === undefined) continue;
-    const isApproval = tool.asks.kind === 'approval';
+    const rule = tool === undefined ? undefined : toRule(tool, isAskedFor(step, item.callId));
+    if (tool === undefined || rule === undefined) continue;
+    const isApproval = rule.kind === 'approval';
     if (isApproval && tool.remember === true) {
       remembered ??= await team.rememberedTools();
       if (remembered.has(tool.name)) continue;
     }
     const call = { toolCallId: item.callId, messages: modelMessages(prompt), context: userContext };
-    if (!(await unlessAborted(signal, isNeeded(tool.asks, item.text, call)))) continue;
-    asks[item.callId] = tool.asks.kind;
+    if (!(await unlessAborted(signal, isNeeded(rule, item.text, call)))) continue;
+    asks[item.callId] = rule.kind;
     if (isApproval && (tool.editable === true || tool.remember === true)) allows[item.callId] = toAllowed(tool);
   }
   if (Object.keys(asks).length === 0) return step;
   return { ...step, asks, ...(Object.keys(allows).length > 0 && { allows }) };
 }
+
+/** A guardrail that asks counts like a rule of the tool. What only the caller can run asks already. */
+const toRule = ({ asks, checkInput }: Tool, isAsked: boolean): AskingRule | undefined =>
+  isAsked && asks?.kind !== 'tool' ? alwaysAsks('approval', checkInput) : asks;
 
 const toAllowed = ({ editable, remember }: Tool): AllowedAnswers => ({
   ...(editable === true && { editable }),

@@ -4,7 +4,7 @@ import { sameArguments } from '../domain/run/same-arguments.ts';
 import type { Step } from '../domain/run/step.ts';
 
 /** What became of a call in the original run: its outcome, or nothing because it waited for an answer. */
-export type RecordedOutcome = GivenOutcome | 'waited';
+export type RecordedOutcome = (GivenOutcome & Pick<ToolOutputItem, 'images'>) | 'waited';
 
 type Call = Pick<ToolCallItem, 'agent' | 'callerAgent' | 'name' | 'text' | 'callId'>;
 
@@ -95,7 +95,10 @@ function* callsIn(original: readonly Step[]): Iterable<RecordedCall> {
     for (const item of output) {
       if (item.kind !== 'tool_call') continue;
       const outcome = outcomes.get(item.callId);
-      if (outcome !== undefined) yield { call: item, outcome: { text: outcome.text, failed: outcome.failed === true } };
+      if (outcome !== undefined) {
+        const { text, failed = false, images } = outcome;
+        yield { call: item, outcome: { text, failed, ...(images !== undefined && { images }) } };
+      }
       // A call that was cut off has no outcome.
       else if (asks?.[item.callId] !== undefined) yield { call: item, outcome: 'waited' };
     }

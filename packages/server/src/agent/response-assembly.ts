@@ -16,17 +16,19 @@ import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 
-/** A longer structured answer is cut off: it is held in memory, and the store does not slow it down. */
+/** A longer answer that is held is cut off: it is in memory, and the store does not slow it down. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 export interface AssemblyOptions {
   /** The agent that answers. */
-  readonly agent: Pick<TeamAgent, 'handOffs' | 'tools'>;
+  readonly agent: Pick<TeamAgent, 'handOffs' | 'tools' | 'guardrails'>;
   /**
-   * Given if the answer is structured: readers get it after it was checked, and nothing of a wrong one. Aborted if the model
-   * writes more than may be held.
+   * Given if the answer is structured, or if guardrails check its text: readers get it after it was checked, and nothing of a
+   * wrong one. Aborted if the model writes more than may be held.
    */
   readonly tooLong: AbortController | null;
+  /** True if only the text is held back, and readers get reasoning and calls immediately. */
+  readonly holdsOnlyText: boolean;
   /** The prompt's size. */
   readonly inputBytes: number;
   /** Null if traces are off. */
@@ -49,6 +51,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly #speaker: Speaker;
   readonly #agent: AssemblyOptions['agent'];
   #holdsAnswer: boolean;
+  #holdsText: boolean;
   /** The text that no reader has seen yet. */
   heldText = '';
   #heldParts: HeldPart[] = [];
@@ -75,9 +78,10 @@ export class ResponseAssembly implements ModelOutput {
   earlierUsage: Usage = NO_USAGE;
 
   constructor(model: string, speaker: Speaker, scope: AssemblyScope, options: AssemblyOptions) {
-    const { agent, tooLong, inputBytes, trace } = options;
+    const { agent, tooLong, holdsOnlyText, inputBytes, trace } = options;
     this.#trace = trace;
-    this.#holdsAnswer = tooLong !== null;
+    this.#holdsText = tooLong !== null;
+    this.#holdsAnswer = tooLong !== null && !holdsOnlyText;
     this.#tooLong = tooLong;
     this.#speaker = speaker;
     this.#response = { id: newId('resp'), model, ...speaker };
@@ -170,8 +174,13 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   text(text: string): void {
-    if (!this.#holdsAnswer) this.#say(text);
-    else if (this.#hasRoomFor(text)) this.heldText += text;
+    if (!this.#holdsText) {
+      this.#say(text);
+      return;
+    }
+    // Readers see that the reasoning before the text is complete.
+    this.#close();
+    if (this.#hasRoomFor(text)) this.heldText += text;
   }
 
   /** True if the model wrote more than may be held. Nothing is held then. */
@@ -252,10 +261,11 @@ export class ResponseAssembly implements ModelOutput {
     this.reportedUsage = usage;
   }
 
-  /** Ends the response. What was held is sent now, if it is right; a text beside calls is not sent. */
+  /** Ends the response. What was held is sent now, if it is right. A structured agent's text beside calls is not sent. */
   finish(usage: Usage, isRight = true): void {
     this.#accept();
     if (isRight) this.#release();
+    this.heldText = '';
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
     for (const item of this.output) {
@@ -266,9 +276,10 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #release(): void {
-    const text = this.hasCalls ? '' : this.heldText;
+    const text = this.#holdsAnswer && this.hasCalls ? '' : this.heldText;
     const parts = this.#heldParts;
     this.#holdsAnswer = false;
+    this.#holdsText = false;
     this.#heldParts = [];
     for (const part of parts) {
       if (part.kind === 'reasoning') this.reasoning(part.text);
@@ -291,9 +302,10 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #mayAsk(item: OutputItem): boolean {
-    return (
-      item.kind === 'tool_call' && this.#agent.tools.some((tool) => tool.name === item.name && tool.asks !== undefined)
-    );
+    if (item.kind !== 'tool_call') return false;
+    const { tools, guardrails } = this.#agent;
+    if (guardrails?.has('toolCall') === true) return true;
+    return tools.some((tool) => tool.name === item.name && tool.asks !== undefined);
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {

@@ -4,6 +4,7 @@ import type { Step } from '../domain/run/step.ts';
 import type { UnfinishedCall } from '../domain/run/unfinished-step.ts';
 import type { FinishedSteps } from './finished-steps.ts';
 import type { ModelStepInput } from './model-step-input.ts';
+import type { OutputImages } from './output-images.ts';
 import type { PromptItem, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { Publication } from './publication.ts';
@@ -61,6 +62,7 @@ export interface RunScope {
   /** Returns a promise to wait for before a model or tool is called, or null. */
   mayCall(): Promise<void> | null;
   emit(event: RunEventBody): void;
+  readonly images: OutputImages;
   /** The calls that gave no result. */
   readonly unfinished: UnfinishedCalls;
   /** Makes a model step that no earlier attempt has finished. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_IMAGES } from '@runwire/test-kit/no-images.ts';
 import type { RunEventBody } from '../domain/run/events.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
@@ -52,6 +53,7 @@ class Rig {
         jsonSchema: {},
         check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
       },
+      guardrails: null,
       flows: [],
       failedServers: [],
     };
@@ -76,6 +78,7 @@ class Rig {
       room: { isFull: false, onceRoom: () => {} },
       signal,
       mayCall: () => null,
+      images: NO_IMAGES,
       unfinished: { cut: () => {}, wait: () => {} },
       modelStep: (input) => modelStep(scope, input),
       emit: (event) => void this.events.push(event),
@@ -91,6 +94,7 @@ class Rig {
       addedInstructions: '',
       prompt,
       earlierItems: 0,
+      resultCheck: null,
       trace: null,
     })) as Step;
   }

@@ -1,4 +1,5 @@
 import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
+import type { AgentGuardrails } from './guardrails.ts';
 import type { FailedServer } from './mcp-port.ts';
 import type { CheckResult, Model, ModelTool, Tool } from './ports.ts';
 
@@ -24,6 +25,8 @@ export interface TeamAgent {
   readonly settings?: ModelSettings | undefined;
   /** Null if its answers are free text. */
   readonly output: OutputSchema | null;
+  /** Null if neither the agency nor the agent has some. */
+  readonly guardrails: AgentGuardrails | null;
   readonly flows: readonly Flow[];
   /** Its MCP servers that the run cannot use now. */
   readonly failedServers: readonly FailedServer[];

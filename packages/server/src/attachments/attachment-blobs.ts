@@ -1,7 +1,14 @@
 import { webcrypto } from 'node:crypto';
 import type { IntegrationId } from '../domain/ids.ts';
 import { BlobGone, type PendingBatch, type PendingBlobs } from '../files/pending-blobs.ts';
-import { type BlobKey, type BlobStore, MAX_UNREFERRED_MS, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
+import {
+  type BlobKey,
+  type BlobStore,
+  MAX_UNREFERRED_MS,
+  newBlobKey,
+  type OpenedBlob,
+  sha256OfKey,
+} from '../storage/blob-store.ts';
 import { blobByHash, insertBlob, useBlob } from '../store/queries/attachments.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
 
@@ -123,6 +130,11 @@ export class AttachmentBlobs {
   /** True if a blob of this size exists. Its bytes are not read. */
   has({ blobKey, sizeBytes }: { readonly blobKey: BlobKey; readonly sizeBytes: number }): Promise<boolean> {
     return this.#blobs.has(blobKey, sizeBytes);
+  }
+
+  /** Opens the bytes to stream them. Resolves to null if they are missing. */
+  open(blobKey: BlobKey): Promise<OpenedBlob | null> {
+    return this.#blobs.open(blobKey);
   }
 
   /** Reads the bytes and checks their hash. Throws `BlobUnavailable`. */

@@ -5,6 +5,7 @@ import {
   deletedIntegrations,
 } from '../store/queries/attachment-copies.ts';
 import { deleteAttachments, freeBlobsOfChat } from '../store/queries/attachments.ts';
+import { deleteToolImagesOfChat } from '../store/queries/tool-images.ts';
 import { first, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { sweepChat } from './sweep-chat.ts';
@@ -12,7 +13,8 @@ import { sweepChat } from './sweep-chat.ts';
 const BATCH = 100;
 
 /**
- * Deletes the attachments of integrations that were deleted a day ago: bytes, inline images included, and signed links.
+ * Deletes the attachments and the tools' images of integrations that were deleted a day ago: bytes, inline images included, and
+ * signed links.
  * The texts of their chats remain, although no caller can read them. A chat with an active run waits for its end.
  *
  * Integrations without any attachments left are remembered in memory, and checked once more after the next start.
@@ -53,6 +55,7 @@ export class DeletedIntegrations {
           // No message has used them since the integration was deleted, so their day is over.
           await tx.run(freeBlobsOfChat, { chatKey, since });
           await tx.run(deleteAttachments, { chatKey });
+          await tx.run(deleteToolImagesOfChat, { chatKey });
           return true;
         });
         emptied &&= done;

@@ -27,7 +27,22 @@ export async function storeCopy(
   content: FileContent,
   signal: AbortSignal,
 ): Promise<BlobKey> {
-  const { bytes } = content;
+  return storeBlob({ attachments, store }, run, content.bytes, signal, (tx, blob) =>
+    recordContent(tx, run, rows, content, blob),
+  );
+}
+
+/** The bytes of a copy, and the batch in which they are pending. */
+export type CopiedBlob = StoredBlob & Pick<StoredBlobs, 'batch'>;
+
+/** Stores bytes, and records them in one transaction: `record` refers to the blob. Resolves to its key. */
+export async function storeBlob(
+  { attachments, store }: CopyDeps,
+  run: AttachmentRun,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  record: (tx: Tx, blob: CopiedBlob) => Promise<void>,
+): Promise<BlobKey> {
   const sha256 = await getSha256(bytes);
   const storeOnce = async () => {
     signal.throwIfAborted();
@@ -44,11 +59,9 @@ export async function storeCopy(
       throw error;
     }
     const blob = stored.byHash.get(sha256);
-    if (blob === undefined) throw new Error('The copy of an attachment was not stored.');
+    if (blob === undefined) throw new Error('The bytes were not stored.');
     try {
-      await store.transact('attachment', (tx) =>
-        recordContent(tx, run, rows, content, { ...blob, batch: stored.batch }),
-      );
+      await store.transact('attachment', (tx) => record(tx, { ...blob, batch: stored.batch }));
     } catch (error) {
       await attachments.blobs.abandon(stored, error);
       throw error;
@@ -100,19 +113,31 @@ export async function recordWithoutCopy(
 
 async function recordContent(
   tx: Tx,
-  { runId, attempt, integrationId, chatKey }: AttachmentRun,
+  run: AttachmentRun,
   rows: readonly StoredAttachment[],
   { form, mediaType, pages, bytes }: FileContent,
-  blob: (StoredBlob & Pick<StoredBlobs, 'batch'>) | null,
+  blob: CopiedBlob | null,
 ): Promise<void> {
-  if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
+  const { chatKey } = run;
   const now = Date.now();
-  if (blob !== null && blob.batch !== null) await claimBlobs(tx, blob.batch);
-  if (blob !== null) await referToBlob(tx, { integrationId, now }, blob);
+  await holdAndRefer(tx, run, blob, now);
   const blobKey = blob?.blobKey ?? null;
   const columns = { form, media_type: mediaType, pages, size_bytes: bytes.length, blob_key: blobKey };
   for (const row of rows) {
     await tx.run(attachmentFetched, { chat_key: chatKey, run_id: row.run_id, position: row.position, ...columns });
     if (row.blob_key !== null && row.blob_key !== blobKey) await tx.run(freeBlob, { blobKey: row.blob_key, now });
   }
+}
+
+/** Begins a transaction of a run that still owns its row, and that refers to the blob. */
+export async function holdAndRefer(
+  tx: Tx,
+  { runId, attempt, integrationId }: AttachmentRun,
+  blob: CopiedBlob | null,
+  now: number,
+): Promise<void> {
+  if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
+  if (blob === null) return;
+  if (blob.batch !== null) await claimBlobs(tx, blob.batch);
+  await referToBlob(tx, { integrationId, now }, blob);
 }

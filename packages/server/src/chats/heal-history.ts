@@ -1,9 +1,12 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { isBlank } from '@runwire/lib/is-blank.ts';
 import type { SandboxFile } from '@runwire/models';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
-import type { RunItem } from '../domain/run/events.ts';
+import type { RunItem, ToolOutputItem } from '../domain/run/events.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import { type ShownItem, shownStep } from '../domain/run/shown-step.ts';
 import type { Step } from '../domain/run/step.ts';
+import type { ToolImage } from '../domain/run/tool-image.ts';
 
 /** An item of an earlier turn that the model is shown again. */
 export type HistoryItem =
@@ -14,7 +17,13 @@ export type HistoryItem =
       readonly sandboxFiles?: readonly SandboxFile[];
     }
   | ShownItem
-  | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
+  | {
+      readonly kind: 'tool_output';
+      readonly callId: string;
+      readonly output: string;
+      /** Absent if there are none. */
+      readonly images?: readonly ToolImage[];
+    };
 
 /** A finished step, from the journal. */
 export interface StoredStep {
@@ -36,6 +45,12 @@ export interface StoredMessage {
   readonly sandboxFiles?: readonly SandboxFile[];
 }
 
+/** The message as prompts show it, after guardrails checked it. */
+export function toShownMessage<M extends StoredMessage>(message: M, shown: ShownMessage | undefined): StoredMessage {
+  if (shown === undefined) return message;
+  return shown.isBlocked ? { message: shown.text } : { ...message, message: shown.text };
+}
+
 /** A message that settled questions of the turn. */
 export interface LaterMessage extends StoredMessage {
   /** How many steps of the root loop the turn had when it arrived. */
@@ -50,6 +65,8 @@ export interface StoredTurn extends StoredMessage {
   readonly later?: readonly LaterMessage[];
   /** True if the prompt had no item for an empty message: other items are before it, or the turn was imported. */
   readonly hidesEmpty?: boolean;
+  /** True if the run failed, or one of the chain. */
+  readonly failed?: boolean;
   /** The assistant message's text: of all steps, including a step that was cut short. */
   readonly answer: string;
 }
@@ -68,7 +85,7 @@ export const OUTCOME_UNKNOWN =
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
   const items: HistoryItem[] = turn.hidesEmpty === true && isEmpty(turn) ? [] : [userItem(turn)];
-  const outputs = getOutputs(turn.steps);
+  const outputs = getOutputs(turn);
   const begun = new Set(turn.steps.map(({ kind, callId }) => (kind === 'begin' ? callId : null)));
   const answeredIds = new Set<string>();
   let finishedText = '';
@@ -88,7 +105,7 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
         items.push({ ...item, callId });
         const wasNotCalled = step.asks?.[item.callId] !== undefined && !begun.has(item.callId);
         const ifUnknown = wasNotCalled ? NOT_CALLED : OUTCOME_UNKNOWN;
-        answered.push({ kind: 'tool_output', callId, output: output ?? ifUnknown });
+        answered.push({ kind: 'tool_output', callId, ...(output ?? { output: ifUnknown }) });
       }
     }
     items.push(...answered);
@@ -112,14 +129,22 @@ export function userItem({ message, attachments = [], sandboxFiles = [] }: Omit<
   };
 }
 
-function getOutputs(steps: readonly StoredStep[]): Map<string, string> {
-  const outputs = new Map<string, string>();
+type ShownOutput = Omit<Extract<HistoryItem, { kind: 'tool_output' }>, 'kind' | 'callId'>;
+
+function getOutputs({ steps, failed = false }: StoredTurn): Map<string, ShownOutput> {
+  const outputs = new Map<string, ShownOutput>();
   for (const step of steps) {
     for (const item of step.output) {
-      if (item.kind === 'tool_output' && !outputs.has(item.callId)) outputs.set(item.callId, item.text);
+      if (item.kind === 'tool_output' && !outputs.has(item.callId)) outputs.set(item.callId, shownOutput(item, failed));
     }
   }
   return outputs;
+}
+
+/** A provider may have refused an image, and the run failed. So no later turn sends the images of a failed turn. */
+function shownOutput({ text, images }: ToolOutputItem, failed: boolean): ShownOutput {
+  if (images === undefined) return { output: text };
+  return failed ? { output: bracketedOutput(text, images) } : { output: text, images };
 }
 
 /** True if the step is an answer of the model to the user, or calls with which it prepares one. */

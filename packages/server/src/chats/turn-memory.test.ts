@@ -6,8 +6,18 @@ import { TurnMemory } from './turn-memory.ts';
 
 const MIB = 1024 * 1024;
 const chat = (memoryBytes: number) => {
-  const turn = { position: 1, lastRunId: 'r', tokens: 1, begins: 0, ends: 1, items: [], callIds: [], memoryBytes };
-  return { turns: [{ ...turn, stored: null, attached: null }], from: 1, before: 3, textBytes: 1 };
+  const turn = {
+    position: 1,
+    lastPosition: 2,
+    lastRunId: 'r',
+    tokens: 1,
+    begins: 0,
+    ends: 1,
+    items: [],
+    callIds: [],
+    memoryBytes,
+  };
+  return { turns: [{ ...turn, stored: null, attached: null }], from: 1, before: 3, textBytes: 1, summary: null };
 };
 
 test('keeps the 1000 chats that were used last', () => {

@@ -1,12 +1,16 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import type { ChatKey, IntegrationId, RunId } from '../domain/ids.ts';
+import type { ShownMessage } from '../domain/run/guardrail-record.ts';
 import type { MeasuredTurn } from './fit-window.ts';
 import type { HistoryItem, StoredTurn } from './heal-history.ts';
+import type { ChatSummary } from './summary.ts';
 
 /** A finished turn as the prompts of later turns need it. Nothing of it changes, except its attachments. */
 export interface EarlierTurn extends MeasuredTurn {
   /** Its first message's position in the chat. */
   readonly position: number;
+  /** Its last message's position. */
+  readonly lastPosition: number;
   /** The turn's last run: a chain of runs is one turn. */
   readonly lastRunId: string;
   /** Healed as if it were the only turn. */
@@ -28,6 +32,8 @@ export interface StoredRun extends Omit<StoredTurn, 'later' | 'attachments' | 'h
   /** The run whose questions this one settled, or null. */
   readonly continues: RunId | null;
   readonly failed: boolean;
+  /** See `GuardrailRecord.shown`. */
+  readonly shown?: ShownMessage | undefined;
   readonly hasAttachments: boolean;
   readonly memoryBytes: number;
 }
@@ -40,6 +46,8 @@ export interface ChatTurns {
   readonly before: number;
   /** The bytes of all texts of the chat before `before`. */
   readonly textBytes: number;
+  /** The summary that was read last. Null if none was. */
+  readonly summary: ChatSummary | null;
 }
 
 interface ChatEntry extends ChatTurns {
@@ -79,7 +87,7 @@ export class TurnMemory implements Disposable {
   }
 
   set(integrationId: IntegrationId, chatKey: ChatKey, chat: ChatTurns): void {
-    let memoryBytes = ENTRY_BYTES;
+    let memoryBytes = ENTRY_BYTES + 2 * Buffer.byteLength(chat.summary?.text ?? '');
     for (const turn of chat.turns) memoryBytes += turn.memoryBytes;
     this.#chats.set(chatKey, { ...chat, integrationId, memoryBytes, usedAt: performance.now() });
   }

@@ -82,6 +82,7 @@ export async function openFoundation(
     waitAt: overrides.waitAt,
     judgeCommit: overrides.judgeCommit,
     databaseTimes: overrides.databaseTimes,
+    heartbeatThread: overrides.heartbeatThread ?? true,
     onFatal,
     onCommit: (commitMs: number, syncMs: number) => {
       metrics.commit.observe(commitMs);

@@ -44,6 +44,7 @@ import { overviewRoutes } from '../http/routes/overview.ts';
 import { questionRoutes } from '../http/routes/questions.ts';
 import { receiveUpload } from '../http/routes/receive-upload.ts';
 import { rerunRoutes } from '../http/routes/reruns.ts';
+import { runAttachmentRoutes } from '../http/routes/run-attachments.ts';
 import { runEvents } from '../http/routes/run-events.ts';
 import { runRoutes } from '../http/routes/runs.ts';
 import { type ScheduleRoutesDeps, scheduleRoutes } from '../http/routes/schedules.ts';
@@ -55,6 +56,7 @@ import { StreamLimits } from '../http/stream-limits.ts';
 import { Nodes } from '../nodes/node-list.ts';
 import { compareRuns } from '../runs/compare-runs.ts';
 import { continuedRuns } from '../runs/continued-runs.ts';
+import { findRunAttachment } from '../runs/run-attachment.ts';
 import { runSteps } from '../runs/run-steps.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { ownerOfRun } from '../store/queries/runs.ts';
@@ -162,6 +164,10 @@ function addRunRoutes(
   runEvents(app, { runReads, eventLog, streams, streamLimits, encoder });
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { runReads, cancel, steps, prompt });
+  runAttachmentRoutes(app, {
+    find: findRunAttachment.bind(null, { reads: store.reads, runReads }),
+    blobs: attachments.blobs,
+  });
   const comparing = { reads: store.reads, runReads, limits };
   const original = { reads: store.reads, agencies };
   rerunRoutes(app, {

@@ -68,6 +68,7 @@ export interface StoreHooks {
   readonly getHints: () => string | null;
   readonly judgeCommit: JudgeCommit | undefined;
   readonly databaseTimes: DatabaseTimes | undefined;
+  readonly heartbeatThread: boolean;
 }
 
 /** Opens the store that the settings name. `stack` closes it. */
@@ -94,7 +95,7 @@ export async function openStore(
       store,
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
-      beats: () => new PostgresHeartbeats(settings, times, hooks.onFatal),
+      beats: () => new PostgresHeartbeats(settings, { ...times, ownThread: hooks.heartbeatThread }, hooks.onFatal),
       // LISTEN belongs to a connection, and a pooler gives the connection to other clients.
       notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,

@@ -24,6 +24,8 @@ export interface Overrides {
   readonly wrapFault?: (fault: Fault) => Fault;
   readonly limits?: Partial<Limits>;
   readonly databaseTimes?: DatabaseTimes;
+  /** False if heartbeats share the event loop with the server: without their thread a start is cheaper. */
+  readonly heartbeatThread?: boolean;
   /** The cost of password hashes. */
   readonly hashCost?: HashCost | undefined;
   readonly waitAt?: WaitAt;

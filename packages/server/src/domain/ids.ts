@@ -67,6 +67,7 @@ export type IdPrefix =
   | 'fc'
   | 'rs'
   | 'call'
+  | 'att'
   | 'form'
   | 'adj'
   | 'qst'

@@ -110,7 +110,7 @@ interface Ending {
   readonly calls: readonly string[];
 }
 const ANSWER: Ending = { answer: 'Yes.', status: 'completed', calls: [] };
-const AGENT = { instructions: '', windowTokens: 100_000, tools: [] };
+const AGENT = { instructions: '', windowTokens: 100_000, tools: [], usesSummaries: false };
 
 await using stack = new AsyncDisposableStack();
 const folder = temporaryFolder();

@@ -8,6 +8,7 @@ import {
   type StoredMessage,
   type StoredStep,
   type StoredTurn,
+  toShownMessage,
 } from '../chats/heal-history.ts';
 import type { ChatTurns, EarlierTurn, StoredRun } from '../chats/turn-memory.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
@@ -25,6 +26,8 @@ import { first, type Reads } from '../store/store.ts';
 export interface ChatLength {
   readonly num_messages: number;
   readonly text_bytes: number;
+  /** The run that made its newest summary, or null. */
+  readonly summary_run_id: RunId | null;
 }
 
 /**
@@ -42,9 +45,12 @@ export interface ReadingRun {
 }
 
 /** The turns before a run's chain, and the messages of the chain before its own. */
-export interface TurnsBefore extends ChatTurns {
+export interface TurnsBefore extends Omit<ChatTurns, 'summary'> {
   readonly chain: readonly StoredMessage[];
+  readonly summaryRunId: RunId | null;
 }
+
+type Turns = Pick<ChatTurns, 'turns' | 'from' | 'before' | 'textBytes'>;
 
 type Heal = typeof healTurn;
 
@@ -62,7 +68,9 @@ export async function readEnd(reads: Reads, { chatKey, message, chained, length 
   const before = last - chained * MESSAGES_A_TURN;
   const { runs, attachments } = chained === 0 ? NO_RUNS : await readRuns(reads, chatKey, before, last);
   const textBytes = (chat?.text_bytes ?? 0) - runsBytes(runs) - Buffer.byteLength(message);
-  return { turns: [], from: before, before, textBytes, chain: runs.map((run) => withAttachments(run, attachments)) };
+  const summaryRunId = chat?.summary_run_id ?? null;
+  const messages = runs.map((run) => withAttachments(run, attachments));
+  return { turns: [], from: before, before, textBytes, chain: messages, summaryRunId };
 }
 
 /**
@@ -72,7 +80,7 @@ export async function readEnd(reads: Reads, { chatKey, message, chained, length 
 export async function readAdded(
   reads: Reads,
   { chatKey, runId, chained }: ReadingRun,
-  known: ChatTurns,
+  known: Turns,
   heal: Heal,
 ): Promise<TurnsBefore | null> {
   const firstAttached = known.turns.find(({ attached }) => attached !== null);
@@ -102,29 +110,39 @@ export async function readAdded(
   }
   const { from } = known;
   const before = (chain[0] ?? own).position;
-  return { turns, from, before, textBytes, chain: chain.map((run) => withAttachments(run, attachments)) };
+  const messages = chain.map((run) => withAttachments(run, attachments));
+  return { turns, from, before, textBytes, chain: messages, summaryRunId: chat.summary_run_id };
 }
 
-/** Reads older turns page by page, newest first, until all turns exceed the budget: a long chat is not read whole. */
-export async function readOlder<T extends ChatTurns>(
+/** Leaves out the turns before a position, which a summary replaces. */
+export function turnsFrom<T extends Turns>(chat: T, position: number): T {
+  if (chat.from >= position) return chat;
+  return { ...chat, from: position, turns: chat.turns.filter((turn) => turn.position >= position) };
+}
+
+/**
+ * Reads older turns page by page, newest first, until all turns exceed the budget, or back to the turn at `oldest`: a long chat is
+ * not read whole.
+ */
+export async function readOlder<T extends Turns>(
   reads: Reads,
   chatKey: ChatKey,
   chat: T,
   heal: Heal,
-  budgetTokens: number,
+  { budgetTokens, oldest }: { readonly budgetTokens: number; readonly oldest: number },
 ): Promise<T> {
   let { from } = chat;
   let ends = chat.turns[0]?.begins ?? textTokens(chat.before - 1, chat.textBytes);
   let tokens = 0;
   for (const turn of chat.turns) tokens += turn.tokens;
   const older: EarlierTurn[] = [];
-  for (let pageTurns = FIRST_PAGE_TURNS; from > 1 && tokens <= budgetTokens; pageTurns *= 2) {
+  for (let pageTurns = FIRST_PAGE_TURNS; from > oldest && tokens <= budgetTokens; pageTurns *= 2) {
     const before = from;
-    from = Math.max(1, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
+    from = Math.max(oldest, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
     let page = await readRuns(reads, chatKey, from, before);
     // A chain is one turn, so it is read whole.
-    while (from > 1 && page.runs[0]?.continues !== null) {
-      from = Math.max(1, from - FIRST_PAGE_TURNS * MESSAGES_A_TURN);
+    while (from > oldest && page.runs[0]?.continues !== null) {
+      from = Math.max(oldest, from - FIRST_PAGE_TURNS * MESSAGES_A_TURN);
       page = await readRuns(reads, chatKey, from, before);
     }
     for (const ofTurn of chains(page.runs).reverse()) {
@@ -136,6 +154,39 @@ export async function readOlder<T extends ChatTurns>(
     }
   }
   return older.length === 0 ? chat : { ...chat, from, turns: [...older.reverse(), ...chat.turns] };
+}
+
+/**
+ * Reads the oldest turns of a range of positions, until they exceed the budget. The range ends with a whole turn. The turns have
+ * no positions in the chat's text, because they are only summed up.
+ */
+export async function readOldest(
+  reads: Reads,
+  chatKey: ChatKey,
+  range: { readonly from: number; readonly before: number },
+  heal: Heal,
+  budgetTokens: number,
+): Promise<readonly EarlierTurn[]> {
+  const turns: EarlierTurn[] = [];
+  let { from } = range;
+  let pageTurns = FIRST_PAGE_TURNS;
+  for (let tokens = 0; from < range.before && tokens <= budgetTokens; ) {
+    const before = Math.min(range.before, from + pageTurns * MESSAGES_A_TURN);
+    const { runs, attachments } = await readRuns(reads, chatKey, from, before);
+    const found = chains(runs);
+    // The next page can continue the chain of the last turn.
+    if (before < range.before) found.pop();
+    for (const ofTurn of found) {
+      const turn = toTurn(ofTurn, attachments, 0, heal);
+      turns.push(turn);
+      tokens += turn.tokens;
+      from = turn.lastPosition + 1;
+    }
+    // A longer chain is read whole.
+    if (found.length === 0 && before === range.before) break;
+    if (found.length === 0) pageTurns *= 2;
+  }
+  return turns;
 }
 
 /** Attachments count by the sizes in their rows, because only those of the shown turns are made ready later. */
@@ -176,6 +227,7 @@ function toTurn(runs: readonly StoredRun[], attachments: Attachments, begins: nu
   for (const run of needsRuns ? runs : []) memoryBytes += run.memoryBytes;
   return {
     position: runs[0]?.position ?? 1,
+    lastPosition: (runs.at(-1)?.position ?? 1) + MESSAGES_A_TURN - 1,
     lastRunId: runs.at(-1)?.runId ?? '',
     tokens: estimateTokens(bytes) + items.length * TOKENS_AN_ITEM,
     begins,
@@ -212,15 +264,18 @@ function joinChain(runs: readonly StoredRun[], attachments: Attachments): Stored
     answer += run.answer;
   }
   const hidesEmpty = begun.position > 1 || isImported(begun.runId);
-  return { ...withAttachments(begun, attachments), steps, answer, later, hidesEmpty };
+  const failed = runs.some((run) => run.failed);
+  return { ...withAttachments(begun, attachments), steps, answer, later, hidesEmpty, failed };
 }
 
 type Attachments = ReadonlyMap<string, readonly StoredAttachment[]>;
 
 /** `contract-7-failed-turn`: none of its attachments is sent again. `contract-7-cancelled-turn`: the fetched ones are. */
-function withAttachments({ runId, message, sandboxFiles, failed }: StoredRun, attachments: Attachments): StoredMessage {
+function withAttachments(run: StoredRun, attachments: Attachments): StoredMessage {
+  const { runId, message, sandboxFiles, failed, shown } = run;
   const sent = failed ? [] : (attachments.get(runId) ?? []);
-  return { message, attachments: sent, ...(sandboxFiles === undefined ? {} : { sandboxFiles }) };
+  const stored = { message, attachments: sent, ...(sandboxFiles === undefined ? {} : { sandboxFiles }) };
+  return toShownMessage(stored, shown);
 }
 
 interface ReadRuns {
@@ -274,8 +329,9 @@ async function readRuns(
   }
   for (const row of stepRows) {
     const { kind, caller_agent: callerAgent, call_id: callId } = row;
-    const { output, asks } = stepOutcome(row.record_json);
+    const { output, asks, guardrails } = stepOutcome(row.record_json);
     const run = runs.get(row.run_id);
+    if (run !== undefined && guardrails?.shown !== undefined) run.shown = guardrails.shown;
     run?.steps.push({ kind, callerAgent, callId, output, ...(asks === undefined ? {} : { asks }) });
     if (run !== undefined) run.memoryBytes += ITEM_BYTES + row.record_json.length;
   }

@@ -1,6 +1,7 @@
 import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
-import { joinInstructions, runLoop } from '../agent/loop.ts';
+import { runLoop } from '../agent/loop.ts';
+import { joinInstructions } from '../agent/loop-setting.ts';
 import { modelStep } from '../agent/model-step.ts';
 import type { ModelStepInput } from '../agent/model-step-input.ts';
 import { Progress, type ProgressWatcher } from '../agent/progress.ts';
@@ -8,10 +9,7 @@ import type { Publication } from '../agent/publication.ts';
 import type { RecordedCalls } from '../agent/recorded-calls.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../agent/run-scope.ts';
 import { StepGate } from '../agent/step-gate.ts';
-import type { ReadyAttachment } from '../attachments/prompt-attachment.ts';
-import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunEventBody, ToolOutputItem } from '../domain/run/events.ts';
@@ -27,6 +25,7 @@ import { type KeptSteps, storeKeptSteps } from '../runs/kept-steps.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
+import { checkInput } from './check-input.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
 import { handOver } from './hand-over.ts';
@@ -42,8 +41,11 @@ import { RunTeam } from './run-team.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
+import { makeSummary } from './summary-step.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 import { UnfinishedSteps } from './unfinished-steps.ts';
+import { UsedAttachments } from './used-attachments.ts';
+import { UsedImages } from './used-images.ts';
 
 /** One attempt of a run on this node. */
 export interface RunAttempt {
@@ -72,6 +74,9 @@ class Execution implements RunAttempt, ProgressWatcher {
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
   kept: KeptSteps | null;
+  readonly images: UsedImages;
+  /** True if the prompt begins with a summary. */
+  usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
   journalling = DONE;
   readonly #startedAt = performance.now();
@@ -95,6 +100,7 @@ class Execution implements RunAttempt, ProgressWatcher {
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
     this.kept = findKept(run);
+    this.images = new UsedImages(this);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }
@@ -237,8 +243,9 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const modelId = execution.prepared?.agent(run.agent)?.modelId ?? '';
-  const trace = execution.trace?.agent(run.agent, modelId, (run.resumed?.steps.length ?? 0) > 0, null) ?? null;
+  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const { steps = [], betweenSteps = false } = run.resumed ?? {};
+  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', steps.length > 0, null) ?? null;
   using team = new RunTeam(deps, execution);
   const entry = await team.root();
   const addedInstructions = run.extras.instructions ?? '';
@@ -247,6 +254,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: execution.prepared?.agency.longChats.isSummarized === true && !isAlone(run),
   };
   const { continuation } = run;
   const chain =
@@ -254,17 +262,23 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   team.chain = chain.runIds;
+  const parts = { entry: entryAgent, trace, journal: storeStep.bind(null, execution) };
+  // A later attempt finds the summary with the chat, and so does a rerun.
+  const isNew = !steps.some((step) => isOwnStep(step) && step.kind !== 'summary' && step.kind !== 'guardrail');
+  const maySummarize = isNew && !steps.some(({ kind }) => kind === 'summary');
+  const summarize = maySummarize ? makeSummary.bind(null, execution, parts) : undefined;
   const attachments = new UsedAttachments(execution);
-  const { prompt, earlierItems, laterMessages, turnsLeftOut } = await readyPrompt(
-    deps,
-    run,
+  const checked = await checkInput(execution, entry, attachments, (step) => storeStep(execution, step));
+  const ready = await readyPrompt(
+    { ...deps, summarize },
+    checked,
     chain,
     shownTo,
-    attachments,
+    { attachments, images: execution.images },
     stop,
   );
-  const { steps = [], betweenSteps = false } = run.resumed ?? {};
-  const isNew = !steps.some(isOwnStep);
+  const { prompt, earlierItems, laterMessages, turnsLeftOut } = ready;
+  execution.usesSummary = ready.usesSummary;
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
@@ -272,50 +286,19 @@ async function callAgent(execution: Execution): Promise<Step | null> {
     log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
   }
   const finished = new FinishedSteps(toWalked(steps, run.extras.rerun), betweenSteps, chain.steps);
-  progress.modelSteps = finished.modelSteps;
+  progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
   const recorded = readRecorded(run, chain.steps, steps);
   const continued = findContinuation(run, chain, laterMessages);
   const scope = new ExecutionScope(execution, { team, finished, continuation: continued, recorded });
-  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+  const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
   const start = { ...root, prompt, earlierItems, trace };
   return await runLoop(scope, start);
 }
 
-/** Makes attachments ready. Most runs have none, and then it makes nothing. */
-class UsedAttachments {
-  readonly #execution: Execution;
-  #used: RunAttachments | null = null;
-
-  constructor(execution: Execution) {
-    this.#execution = execution;
-  }
-
-  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
-    return rows.length === 0 ? [] : await this.#use().ready(rows);
-  }
-
-  read(one: ReadyAttachment): Promise<Uint8Array> {
-    return this.#use().read(one);
-  }
-
-  #use(): RunAttachments {
-    const { deps, run, prepared, scratch, stop, logger } = this.#execution;
-    const { attachments, store, metrics } = deps;
-    this.#used ??= new RunAttachments(
-      { attachments, store, metrics, logger },
-      {
-        ...run,
-        takesPdf: prepared?.takesPdf(run.agent) === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    return this.#used;
-  }
-}
+/** The model is asked about a text, and not in a chat. */
+const isAlone = ({ extras: { rerun } }: AdmittedRun) => rerun?.eval?.alone === true;
 
 interface ScopeParts {
   readonly team: RunTeam;
@@ -389,6 +372,10 @@ class ExecutionScope implements RunScope {
     return modelStep(this, input);
   }
 
+  get images(): UsedImages {
+    return this.#execution.images;
+  }
+
   get unfinished(): UnfinishedSteps {
     return this.#execution.unfinished;
   }
@@ -438,11 +425,12 @@ async function storeStep(execution: Execution, step: Step): Promise<void> {
   log.acknowledge(chunks.at(-1)?.last_id ?? 0);
 }
 
-function stepTotals({ run, progress }: Execution) {
+function stepTotals({ run, progress, images, usesSummary }: Execution) {
   const { usage, byModel } = progress.settled;
   const firstTokenMs = progress.firstTokenMs(run.createdAt);
   const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
-  return { usage, byModel, begun: progress.steps, hasGap, firstTokenMs };
+  const format = { hasGap, usesSummary, showsImages: images.isUsed };
+  return { chatKey: run.chatKey, usage, byModel, begun: progress.steps, ...format, firstTokenMs };
 }
 
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */

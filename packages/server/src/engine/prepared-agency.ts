@@ -5,6 +5,7 @@ import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
+import { modelWindow } from '../domain/model/model-window.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
@@ -98,6 +99,18 @@ export class PreparedAgency {
     this.#commandTools = commandTools;
   }
 
+  /** The models that sum up a chat that begins with this agent, in the order in which they are asked, and their window. */
+  summaryModels(entry: PreparedAgent): SummaryModels {
+    const { modelId, ownModel } = this.agency.longChats;
+    if (modelId === null) {
+      const models = entry.model === null ? [] : [entry.model, ...entry.fallback];
+      return { models, windowTokens: entry.windowTokens };
+    }
+    const model = ownModel ?? this.models(modelId);
+    if (model === null) return { models: [], windowTokens: 0 };
+    return { models: [model], windowTokens: model.windowTokens ?? modelWindow(modelId, this.#setting.otherwise) };
+  }
+
   /** Returns null if there is no such agent. */
   agent(name: string): PreparedAgent | null {
     const known = this.#agents.get(name);
@@ -125,10 +138,23 @@ export class PreparedAgency {
   }
 }
 
+export interface SummaryModels {
+  readonly models: readonly Model[];
+  /** The tokens that each of them accepts. */
+  readonly windowTokens: number;
+}
+
 /** The agent as a mere model: its answer varies as little as the model allows. */
 function toAlone(agent: LoadedAgent, modelId: string): LoadedAgent {
   const nothing = { tools: [], builtIn: [], mcp: [], skills: [], flows: [], fallback: [], approval: new Set<string>() };
-  return { ...agent, ...nothing, settings: settingsAlone(modelId), reasoning: undefined, output: null };
+  return {
+    ...agent,
+    ...nothing,
+    guardrails: null,
+    settings: settingsAlone(modelId),
+    reasoning: undefined,
+    output: null,
+  };
 }
 
 export const settingsAlone = (modelId: string): LoadedAgent['settings'] =>

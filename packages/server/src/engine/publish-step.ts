@@ -28,7 +28,10 @@ interface Publishing {
 }
 
 /** What T3 writes besides the step and its events. */
-type StepTotals = Pick<StepDone, 'usage' | 'byModel' | 'begun' | 'hasGap' | 'firstTokenMs'>;
+type StepTotals = Pick<
+  StepDone,
+  'chatKey' | 'usage' | 'byModel' | 'begun' | 'hasGap' | 'usesSummary' | 'showsImages' | 'firstTokenMs'
+>;
 
 /** A finished step with its file changes. */
 interface PublishedStep {

@@ -1,6 +1,7 @@
 import { linearCheck } from '@runwire/lib/linear-check.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import { AgentGuardrails } from '../agent/guardrails.ts';
 import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import type { Model, ModelTool, Tool } from '../agent/ports.ts';
 import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
@@ -94,10 +95,25 @@ export class RunTeam implements Team, Disposable {
       modelTools: clientTools.length === 0 ? modelTools : [...modelTools, ...clientTools],
       failedServers: mcp.failed,
       output: output ?? agent.output,
+      guardrails: this.#openGuardrails(all.agency, agent),
       makeTools: () => {
         const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
         return withApprovalLists(agent, [...own, ...mcp.tools, ...clientTools]);
       },
+    });
+  }
+
+  #openGuardrails({ id: agency }: LoadedAgency, { name: agent, guardrails }: LoadedAgent): AgentGuardrails | null {
+    if (guardrails === null) return null;
+    const { run, stop, logger } = this.#of;
+    return new AgentGuardrails(guardrails, {
+      agency,
+      agent,
+      userContext: run.userContext,
+      member: () => this.member(),
+      signal: stop.signal,
+      onFailure: (guardrail, error) =>
+        logger.error({ err: error, agency, agent, guardrail }, 'a function of an agency failed: check of a guardrail'),
     });
   }
 
@@ -186,6 +202,7 @@ interface RunParts {
   readonly modelTools: readonly ModelTool[];
   readonly failedServers: McpTools['failed'];
   readonly output: OutputSchema | null;
+  readonly guardrails: AgentGuardrails | null;
   readonly makeTools: () => readonly Tool[];
 }
 
@@ -203,6 +220,7 @@ class RunAgent implements TeamAgent {
   readonly reasoning: LoadedAgent['reasoning'];
   readonly settings: LoadedAgent['settings'];
   readonly output: OutputSchema | null;
+  readonly guardrails: AgentGuardrails | null;
   readonly flows: TeamAgent['flows'];
   readonly failedServers: McpTools['failed'];
   readonly #makeTools: () => readonly Tool[];
@@ -222,6 +240,7 @@ class RunAgent implements TeamAgent {
     this.reasoning = agent.reasoning;
     this.settings = agent.settings;
     this.output = parts.output;
+    this.guardrails = parts.guardrails;
     this.flows = prepared.flows;
     this.failedServers = parts.failedServers;
     this.#makeTools = parts.makeTools;

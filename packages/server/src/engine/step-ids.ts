@@ -28,6 +28,8 @@ export class StepIds {
 
   /** Does not count the step: its events are not in the log yet. */
   draft<S>(step: S, lastEventId: number): S & StepPosition {
-    return { ...step, attempt: this.#log.attempt, firstEventId: this.#firstId, lastEventId };
+    // A step without an event of its own has the last one before it.
+    const firstEventId = Math.min(this.#firstId, lastEventId);
+    return { ...step, attempt: this.#log.attempt, firstEventId, lastEventId };
   }
 }

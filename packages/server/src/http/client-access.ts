@@ -97,6 +97,7 @@ const RULES: Readonly<Record<TokenOperation, Rule>> = {
   getRun: noFurtherRule,
   listRunSteps: noFurtherRule,
   getRunEvents: noFurtherRule,
+  getRunAttachment: noFurtherRule,
   listChats: noFurtherRule,
   getChat: noFurtherRule,
   listChatMessages: noFurtherRule,

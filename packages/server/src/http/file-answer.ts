@@ -32,13 +32,20 @@ export function answerHead(reply: FastifyReply, file: StoredFile, reading: Readi
   });
 }
 
-/** Streams the bytes as fast as the reader reads them. The file is closed when the answer ends for any reason. */
 export function sendFile(reply: FastifyReply, opened: OpenedFile, reading: Reading): FastifyReply {
+  return sendBytes(answerHead(reply, opened.file, reading), opened);
+}
+
+/** Streams the bytes as fast as the reader reads them. They are closed when the answer ends for any reason. */
+export function sendBytes(
+  reply: FastifyReply,
+  opened: AsyncDisposable & { readonly bytes: AsyncIterable<Uint8Array> },
+): FastifyReply {
   const bytes = Readable.from(opened.bytes, { objectMode: false });
   // The caller cannot fix a file that fails to close, and the bytes were read.
   const close = () => void opened[Symbol.asyncDispose]().then(undefined, () => {});
   // The stream's end is not enough: it waits for the current read, and the reader may have left long before.
   reply.raw.once('close', close);
   bytes.once('close', close);
-  return answerHead(reply, opened.file, reading).send(bytes);
+  return reply.send(bytes);
 }

@@ -1,7 +1,7 @@
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import { withTimeout } from '@runwire/lib/with-timeout.ts';
 import type { McpSession } from '@runwire/mcp-sessions';
-import { resultText, type ServerTool, type ServerTools, selectedTools } from '@runwire/mcp-sessions';
+import { resultText, resultWithImages, type ServerTool, type ServerTools, selectedTools } from '@runwire/mcp-sessions';
 import type { McpServer, McpTool, McpTools, RunServers } from '../agent/mcp-port.ts';
 import { alwaysAsks, type CheckResult, checkedCall, type ModelTool } from '../agent/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -142,9 +142,8 @@ export class RunSessions implements RunServers {
             signal: abortSignal,
             onProgress: progress,
           });
-          const text = resultText(result);
-          if (result.isError === true) throw new Error(text);
-          return text;
+          if (result.isError === true) throw new Error(resultText(result));
+          return resultWithImages(result);
         },
       }),
     };

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Limits } from '../config/limits.ts';
 import type { Scope } from '../domain/account/scope.ts';
 import type { RunId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -16,7 +15,8 @@ import { type ShownStep, settleWaiting, shownStep } from './shown-steps.ts';
 interface CompareDeps {
   readonly reads: Reads;
   readonly runReads: RunReads;
-  readonly limits: Pick<Limits, 'comparedSteps' | 'comparedBytes'>;
+  /** What a run may have at most. */
+  readonly limits: { readonly comparedSteps: number; readonly comparedBytes: number };
 }
 
 /** Steps that are in memory with their outputs. */

@@ -1,10 +1,12 @@
-import type { RunId } from '../domain/ids.ts';
+import type { ChatKey, RunId } from '../domain/ids.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
 import { RunLost } from '../domain/run/run-lost.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
+  JOURNAL_FORMAT_WITH_IMAGES,
+  JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
   type StepOutcome,
 } from '../domain/run/step.ts';
@@ -13,16 +15,17 @@ import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import { advanceRun } from '../store/queries/runs.ts';
 import { insertStep, type StepRow } from '../store/queries/steps.ts';
+import { setSummary } from '../store/queries/summaries.ts';
 import { insertUnfinishedStep } from '../store/queries/unfinished-steps.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments } = step;
+  const { arguments: changed, shownArguments, guardrails, summary } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments },
+    ...{ arguments: changed, shownArguments, guardrails, summary },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -30,7 +33,7 @@ export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Pro
 /** The calls are stored beside the journal. */
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
-    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, error, questionId } = step;
+    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, error, questionId } = step;
     const record_json = JSON.stringify({
       usage,
       output: [],
@@ -38,6 +41,7 @@ export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly Unfinished
       promptBytes,
       tries,
       cost,
+      guardrails,
       error,
       questionId,
     });
@@ -93,6 +97,7 @@ export const stepColumns = <T extends object>(row: Omit<StepRow, 'kind' | 'statu
 
 export interface StepDone {
   readonly runId: RunId;
+  readonly chatKey: ChatKey;
   readonly step: JournalledStep;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
@@ -100,6 +105,10 @@ export interface StepDone {
   readonly begun: number;
   /** True if the steps' numbers have a gap, because an earlier attempt began steps that it did not finish. */
   readonly hasGap: boolean;
+  /** True if the run's prompts have images of tools. */
+  readonly showsImages: boolean;
+  /** True if the run's prompt begins with a summary. */
+  readonly usesSummary: boolean;
   /** The calls before the step that gave no result. */
   readonly cut: readonly UnfinishedStep[];
   readonly chunks: readonly Chunk[];
@@ -108,14 +117,18 @@ export interface StepDone {
   readonly startedAt: number;
 }
 
-function leastFormat({ step, hasGap }: StepDone): number {
+function leastFormat({ step, hasGap, usesSummary, showsImages }: StepDone): number {
+  if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
+  if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;
   if (step.asks !== undefined) return JOURNAL_FORMAT_WITH_ACTIONS;
   return hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT;
 }
 
 /** T3: writes the journal record and all events up to it. A chunk ends exactly after the step's last event. */
 export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
-  const { runId, step } = done;
+  const { runId, chatKey, step } = done;
+  // The chat's row is locked before the run's.
+  const summarized = step.summary === undefined ? undefined : tx.run(setSummary, { chatKey, runId });
   const advanced = tx.run(advanceRun, {
     runId,
     attempt: step.attempt,
@@ -127,6 +140,6 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     startedAt: done.startedAt,
   });
   const cut = storeUnfinished(tx, runId, done.cut);
-  await Promise.all([advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks)]);
+  await Promise.all([advanced, storeStep(tx, runId, step), ...cut, storeChunks(tx, runId, done.chunks), summarized]);
   if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);
 }

@@ -4,7 +4,8 @@ import { numberBefore } from '../domain/list-cursor.ts';
 import { costJson } from '../domain/model/cost.ts';
 import { usageJson } from '../domain/model/usage.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { WrongTry } from '../domain/run/step.ts';
+import { type GuardrailRecord, getBlockReason } from '../domain/run/guardrail-record.ts';
+import { toolImageJson } from '../domain/run/tool-image.ts';
 import { iso } from '../domain/time.ts';
 import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { RunRow } from '../store/queries/runs.ts';
@@ -61,7 +62,8 @@ export async function checkHasSteps(
   if (isDeleted) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
 }
 
-export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
+/** `showsAll`: false for client tokens. */
+export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
   const {
     usage,
     output,
@@ -83,6 +85,8 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     cost = null,
     arguments: changed = null,
     shownArguments = null,
+    guardrails,
+    summary,
     ...columns
   } = step;
   const [first] = output;
@@ -91,14 +95,18 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
     loop: loop === '' ? null : loop,
     arguments: changed,
     shownArguments,
+    guardrails: guardrailsJson(guardrails),
+    // It has what tools returned, which client tokens do not see.
+    summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     files: files.map(changedFileJson),
+    attachments: first?.kind === 'tool_output' ? (first.images ?? []).map(toolImageJson) : [],
     usage: usage === null ? null : usageJson(usage),
     firstTokenMs,
     // Costs are not for client tokens.
-    cost: showsCost ? costJson(cost) : null,
+    cost: showsAll ? costJson(cost) : null,
     // A failed call's output is the error text that the model got.
-    error: error ?? toError(columns.status, tried, output[0]?.text ?? ''),
+    error: error ?? toError(step),
     tries,
     answeredBy: answer?.by ?? null,
     continuedBy: answer?.runId ?? null,
@@ -107,7 +115,19 @@ export function stepJson({ answer, ...step }: ShownStep, showsCost: boolean) {
   };
 }
 
-function toError(status: ShownStep['status'], tried: WrongTry | undefined, output: string) {
+function toError({ status, tried, guardrails, output }: Omit<ShownStep, 'answer'>) {
   if (tried !== undefined) return { code: 'output_invalid', message: tried.problem };
-  return status === 'failed' ? { code: 'tool_failed', message: output } : null;
+  if (status !== 'failed') return null;
+  const reason = getBlockReason(guardrails?.decisions ?? []);
+  if (reason !== null) return { code: 'guardrail_blocked', message: reason };
+  return { code: 'tool_failed', message: output[0]?.text ?? '' };
 }
+
+const guardrailsJson = (record: GuardrailRecord | undefined) =>
+  (record?.decisions ?? []).map(({ guardrail, on, verdict, reason = null, callId = null }) => ({
+    name: guardrail,
+    on,
+    verdict,
+    reason,
+    callId,
+  }));

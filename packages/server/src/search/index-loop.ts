@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WakeableLoop } from '@runwire/lib/wakeable-loop.ts';
 import { type ChatKey, firstRunId } from '../domain/ids.ts';
-import { indexedText } from '../domain/search/words.ts';
-import { jsonRows } from '../store/queries/file-batches.ts';
+import { type JsonRows, jsonRows } from '../store/queries/file-batches.ts';
 import {
   beginSearchState,
   chatsToVisit,
@@ -17,8 +16,8 @@ import {
   moveSearchPosition,
   moveSearchRest,
   oldestBeat,
+  type SizedTurn,
   searchState,
-  type Turn,
   unindexedTurns,
   type WaitingRow,
   waitForChat,
@@ -27,7 +26,7 @@ import {
 } from '../store/queries/search-index.ts';
 import { first, type Reads, type Store, type StoreKind, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { readTurnWords, splitTurns } from './turn-words.ts';
+import { nextPart, readTurnWords, turnRows } from './turn-words.ts';
 
 export interface IndexLoopDeps {
   readonly store: Store;
@@ -36,7 +35,7 @@ export interface IndexLoopDeps {
 }
 
 /** Turns and chats that are read at a time. */
-const TURNS = 64;
+const TURNS = 128;
 const CHATS = 64;
 /** A transaction adds no more turns after this time: on the embedded store nothing else happens then. */
 const WORK_MS = 10;
@@ -101,7 +100,7 @@ export class IndexLoop implements AsyncDisposable {
 
   /** Resolves to false if some are left to another transaction. */
   async #addNew(state: State): Promise<boolean> {
-    const found = await findNew(this.#store.reads, state.position);
+    const found = await findNew(this.#store.reads, state.position, 1);
     if (found.ended.length + found.waiting.length + found.late.length === 0) return true;
     return this.#transact(addNew);
   }
@@ -138,11 +137,11 @@ interface Adding {
   readonly isOver: () => boolean;
 }
 
-async function findNew(reads: Reads, position: string) {
+async function findNew(reads: Reads, position: string, limit: number) {
   const [ended, waiting, late] = await Promise.all([
-    reads.all(endedAfter, { position, limit: TURNS }),
-    reads.all(dueWaiting, { now: Date.now(), limit: TURNS }),
-    reads.all(lateRuns, { position, limit: TURNS }),
+    reads.all(endedAfter, { position, limit }),
+    reads.all(dueWaiting, { now: Date.now(), limit }),
+    reads.all(lateRuns, { position, limit }),
   ]);
   return { ended, waiting, late };
 }
@@ -152,31 +151,33 @@ async function addNew(adding: Adding): Promise<boolean> {
   const state = await first(tx.all(searchState, {}));
   if (state === undefined) return true;
   const settled = await settledPosition(kind, tx);
-  const { ended, waiting, late } = await findNew(tx, state.position);
-  if (late.length > 0) await tx.run(waitForRuns, { turns: toTurns(late) });
-  const handled = await addRuns(adding, ended);
-  const isWhole = handled === ended.length && handled < TURNS;
-  const last = isWhole ? settled : (ended[handled - 1]?.run_id ?? '');
+  const { ended, waiting, late } = await findNew(tx, state.position, TURNS);
+  if (late.length > 0) await tx.run(waitForRuns, { turns: turnRows(late) });
+  const waited = waiting.filter((row): row is SizedTurn => row.run_id !== '');
+  // Together, because every statement costs: under load, each period leaves some active runs to the next one.
+  const handled = await addRuns(adding, [...waited, ...ended]);
+  const ofWaited = waited.slice(0, handled);
+  if (ofWaited.length > 0) await tx.run(endWaiting, { turns: turnRows(ofWaited) });
+  const ofEnded = handled - ofWaited.length;
+  const isWhole = ofEnded === ended.length && ofEnded < TURNS;
+  const last = isWhole ? settled : (ended[ofEnded - 1]?.run_id ?? '');
   const position = last < settled ? last : settled;
   if (position > state.position) {
     await tx.run(waitForOthers, { from: state.position, to: position });
     await tx.run(moveSearchPosition, { position });
   }
-  return (await addWaiting(adding, waiting)) && isWhole && late.length < TURNS;
+  const isAdded = await addWaitingChats(adding, waiting);
+  return isAdded && isWhole && ofWaited.length === waited.length && waiting.length < TURNS && late.length < TURNS;
 }
 
 /** Resolves to false if some are left to another transaction. */
-async function addWaiting(adding: Adding, waiting: readonly WaitingRow[]): Promise<boolean> {
-  const { tx } = adding;
-  const runs = waiting.filter((row): row is Turn => row.run_id !== '');
-  const handled = await addRuns(adding, runs);
-  if (handled > 0) await tx.run(endWaiting, { turns: toTurns(runs.slice(0, handled)) });
-  let isWhole = handled === runs.length && waiting.length < TURNS;
+async function addWaitingChats(adding: Adding, waiting: readonly WaitingRow[]): Promise<boolean> {
+  let isWhole = true;
   const chats = waiting.filter((row) => row.run_id === '');
-  for (const [index, { chat_key: chatKey }] of chats.entries()) {
+  for (const [index, chat] of chats.entries()) {
     // The first one always: the search for new runs can take all the time.
-    const isAdded = (index === 0 || !adding.isOver()) && (await addChats(adding, [chatKey]));
-    if (isAdded) await tx.run(endWaiting, { turns: toTurns([{ run_id: '', chat_key: chatKey }]) });
+    const isAdded = (index === 0 || !adding.isOver()) && (await addChats(adding, [chat.chat_key]));
+    if (isAdded) await adding.tx.run(endWaiting, { turns: turnRows([chat]) });
     else isWhole = false;
   }
   return isWhole;
@@ -194,41 +195,37 @@ async function walkOn(adding: Adding): Promise<boolean> {
 }
 
 /** Adds runs' turns, see `addTurns`. A request can bring its chat's first turns: then the whole chat waits. */
-async function addRuns(adding: Adding, runs: readonly Turn[]): Promise<number> {
+function addRuns(adding: Adding, runs: readonly SizedTurn[]): Promise<number> {
   const { tx } = adding;
-  const handled = await addTurns(adding, runs);
-  if (handled === 0) return 0;
-  const keys = toKeys(runs.slice(0, handled).map(({ chat_key: chatKey }) => chatKey));
-  for (const { chat_key: chatKey } of await tx.all(importedChats, { keys }))
-    await tx.run(waitForChat, { chatKey, dueAt: 0 });
-  return handled;
+  return addTurns(adding, runs, async (turns) => {
+    for (const { chat_key: chatKey } of await tx.all(importedChats, { turns }))
+      await tx.run(waitForChat, { chatKey, dueAt: 0 });
+  });
 }
 
 /** Adds these chats' turns. Resolves to false if some are left. */
 async function addChats(adding: Adding, chats: readonly ChatKey[]): Promise<boolean> {
-  const turns = await adding.tx.all(unindexedTurns, { keys: toKeys(chats), limit: TURNS });
+  const keys = jsonRows(chats.map((chat) => ({ chat })));
+  const turns = await adding.tx.all(unindexedTurns, { keys, limit: TURNS });
   const handled = await addTurns(adding, turns);
   return handled === turns.length && handled < TURNS;
 }
 
-const toTurns = (turns: readonly WaitingRow[]) =>
-  jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat })));
-
-const toKeys = (chats: readonly ChatKey[]) => jsonRows([...new Set(chats)].map((chat) => ({ chat })));
-
 /** Adds turns to the index. Resolves to how many it has looked at, at least some. The others are left to a later transaction. */
-async function addTurns({ tx, kind, isOver }: Adding, turns: readonly Turn[]): Promise<number> {
+async function addTurns(
+  { tx, kind, isOver }: Adding,
+  turns: readonly SizedTurn[],
+  afterPart?: (turns: JsonRows) => Promise<void>,
+): Promise<number> {
   let handled = 0;
-  for (const part of await splitTurns(tx, turns)) {
-    if (handled > 0 && isOver()) break;
-    const keys = toKeys(part.map(({ chat_key: chatKey }) => chatKey));
-    await tx.all(keepChats, { keys });
-    const docs = (await readTurnWords(tx, part)).map(({ turn, integrationId, words }) => ({
-      run: turn.run_id,
-      chat: turn.chat_key,
-      words: indexedText(integrationId, words),
-    }));
+  while (handled < turns.length && (handled === 0 || !isOver())) {
+    const part = nextPart(handled === 0 ? turns : turns.slice(handled));
+    const rows = turnRows(part);
+    await tx.all(keepChats, { turns: rows });
+    const found = await readTurnWords(tx, rows);
+    const docs = found.map(({ run_id: run, chat_key: chat, words }) => ({ run, chat, words }));
     if (docs.length > 0) await tx.run(INSERT_DOCS[kind], { docs: jsonRows(docs) });
+    await afterPart?.(rows);
     handled += part.length;
   }
   return handled;

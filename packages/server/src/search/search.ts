@@ -16,10 +16,10 @@ import {
   type WordsOfChat,
   wordsOfChats,
 } from '../store/queries/search.ts';
-import { searchState, type Turn } from '../store/queries/search-index.ts';
+import { searchState, type Turn, turnSizes } from '../store/queries/search-index.ts';
 import { type BuildQuery, first, type Store } from '../store/store.ts';
 import { type FewTurns, fewTurns } from './few-turns.ts';
-import { readTurnWords, splitTurns } from './turn-words.ts';
+import { nextPart, readTurnWords, turnRows } from './turn-words.ts';
 
 /** A page's rows in the list's order, with one more row than the page shows if there are so many. */
 export interface FoundPage<Id> {
@@ -205,11 +205,16 @@ export class Search {
     let cost = 0;
     const { reads } = this.#store;
     for (let start = 0; start < turns.length; start += SIZES_TOGETHER) {
-      for (const part of await splitTurns(reads, turns.slice(start, start + SIZES_TOGETHER))) {
+      const rows = turns.slice(start, start + SIZES_TOGETHER);
+      const sizes = await reads.all(turnSizes, { turns: turnRows(rows) });
+      let rest = rows.map((turn, index) => ({ ...turn, bytes: sizes[index]?.bytes ?? 0 }));
+      while (rest.length > 0) {
         using _turn = await takeTurn();
-        for (const { turn, words: found } of await readTurnWords(reads, part)) {
-          matching.set(turn.run_id, occurringWords(words, found));
-          cost += UNREAD_COST + Math.floor(found.size / WORDS_PER_READ);
+        const part = nextPart(rest);
+        rest = rest.slice(part.length);
+        for (const { run_id: runId, words: found, count } of await readTurnWords(reads, turnRows(part))) {
+          matching.set(runId, occurringWords(words, found));
+          cost += UNREAD_COST + Math.floor(count / WORDS_PER_READ);
         }
       }
     }

@@ -1,66 +1,47 @@
 import { nextPortion } from '@runwire/lib/next-portion.ts';
-import type { IntegrationId } from '../domain/ids.ts';
-import { parseJsonStart } from '../domain/json-start.ts';
-import { distinctWords } from '../domain/search/words.ts';
-import { jsonRows } from '../store/queries/file-batches.ts';
+import { type CollectedWords, WordCollector } from '../domain/search/word-collector.ts';
+import { type JsonRows, jsonRows } from '../store/queries/file-batches.ts';
 import {
+  type SizedTurn,
   type Turn,
   type TurnRecord,
-  type TurnTexts,
   turnRecords,
-  turnSizes,
   turnTexts,
+  type WaitingTurn,
 } from '../store/queries/search-index.ts';
 import type { Reads } from '../store/store.ts';
 
-export interface TurnWords {
-  readonly turn: Turn;
-  readonly integrationId: IntegrationId;
-  readonly words: ReadonlySet<string>;
-}
+export interface TurnWords extends CollectedWords, Turn {}
 
 /** Turns whose words are read together: so many bytes of texts, and turns. 20 000 characters can have 4000 words: 7 ms. */
 const PART_BYTES = 32_768;
-const PART_TURNS = 32;
+const PART_TURNS = 96;
 
-/** Splits at most some hundred turns into parts whose words are read together. */
-export async function splitTurns(reads: Reads, turns: readonly Turn[]): Promise<Turn[][]> {
-  const sizes = turns.length < 2 ? [] : await reads.all(turnSizes, { turns: toRows(turns) });
-  let rest = turns.map((turn, index) => ({ ...turn, bytes: sizes[index]?.bytes ?? 0 }));
-  const parts: Turn[][] = [];
-  while (rest.length > 0) {
-    const part = nextPortion(rest, PART_BYTES, PART_TURNS);
-    parts.push(part);
-    rest = rest.slice(part.length);
+/** Turns whose words are read together. */
+export const nextPart = (turns: readonly SizedTurn[]): SizedTurn[] => nextPortion(turns, PART_BYTES, PART_TURNS);
+
+export const turnRows = (turns: readonly WaitingTurn[]): JsonRows =>
+  jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat })));
+
+/** Reads the words in messages, answers, tool names and errors. Turns of deleted chats are left out. `turns`: `turnRows`. */
+export async function readTurnWords(reads: Reads, turns: JsonRows): Promise<TurnWords[]> {
+  const [rows, records] = await Promise.all([reads.all(turnTexts, { turns }), reads.all(turnRecords, { turns })]);
+  const byTurn = records.length === 0 ? null : Map.groupBy(records, (record) => record.run_id);
+  const collector = new WordCollector();
+  const found: TurnWords[] = [];
+  for (const row of rows) {
+    const { run_id, chat_key, message_json: message, answer_json: answer, integration_id: integrationId } = row;
+    if (message === null || integrationId === null) continue;
+    collector.begin(integrationId);
+    collector.addJson(message);
+    if (answer !== null) collector.addJson(answer);
+    if (row.tools !== null) collector.addText(row.tools);
+    if (row.error_message !== null) collector.addText(row.error_message);
+    for (const record of byTurn?.get(run_id) ?? []) collector.addText(recordText(record));
+    found.push({ run_id, chat_key, ...collector.end() });
   }
-  return parts;
+  return found;
 }
-
-const toRows = (turns: readonly Turn[]) => jsonRows(turns.map(({ run_id: run, chat_key: chat }) => ({ run, chat })));
-
-/** Reads the words in messages, answers, tool names and errors. Turns of deleted chats are left out. */
-export async function readTurnWords(reads: Reads, turns: readonly Turn[]): Promise<TurnWords[]> {
-  if (turns.length === 0) return [];
-  const pairs = { turns: toRows(turns) };
-  const [rows, records] = await Promise.all([reads.all(turnTexts, pairs), reads.all(turnRecords, pairs)]);
-  const byTurn = Map.groupBy(records, (record) => record.run_id);
-  return rows.flatMap((row) => {
-    const { message_json: message, integration_id: integrationId } = row;
-    if (message === null || integrationId === null) return [];
-    const more = byTurn.get(row.run_id)?.flatMap(recordTexts) ?? [];
-    return [{ turn: row, integrationId, words: distinctWords([...listTexts(row), ...more]) }];
-  });
-}
-
-const listTexts = ({
-  message_json: message,
-  answer_json: answer,
-  tools,
-  error_message: error,
-}: TurnTexts): string[] => [
-  ...[message, answer].flatMap((json) => (json === null ? [] : [parseJsonStart(json)])),
-  ...[tools, error].filter((text) => text !== null),
-];
 
 interface QuestionJson {
   readonly tool: string;
@@ -72,9 +53,9 @@ interface StepJson {
   readonly output?: readonly { readonly text?: string }[];
 }
 
-function recordTexts({ source, json }: TurnRecord): string[] {
-  if (source === 'question') return [(JSON.parse(json) as QuestionJson).tool];
+function recordText({ source, json }: TurnRecord): string {
+  if (source === 'question') return (JSON.parse(json) as QuestionJson).tool;
   const { output = [], error } = JSON.parse(json) as StepJson;
   // A failed call's output is the error text that the model got.
-  return [source === 'unfinished' ? (error?.message ?? '') : (output[0]?.text ?? '')];
+  return source === 'unfinished' ? (error?.message ?? '') : (output[0]?.text ?? '');
 }

@@ -21,6 +21,8 @@ export interface ChatsTable {
   forked_from: Generated<ChatKey | null>;
   /** The last run that a fork has of the other chat. Null if it has none. */
   forked_run_id: Generated<RunId | null>;
+  /** The run that made its newest summary. The text is in a step of that run. Null if there is none. */
+  summary_run_id: Generated<RunId | null>;
   /** The fork that took over this chat's id and alias. Such a chat is not listed. */
   replaced_by: Generated<ChatKey | null>;
   /** The id and the alias that another chat took over. */

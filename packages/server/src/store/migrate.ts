@@ -46,6 +46,8 @@ import * as wordsOfMembers from './migrations/0048-words-of-members.ts';
 import * as reruns from './migrations/0049-reruns.ts';
 import * as rememberedTools from './migrations/0050-remembered-tools.ts';
 import * as joinedMeasures from './migrations/0052-joined-measures.ts';
+import * as toolImages from './migrations/0053-tool-images.ts';
+import * as summaries from './migrations/0054-summaries.ts';
 import { raw } from './queries/raw.ts';
 import type { Schema } from './schema.ts';
 import type { Reads, StoreKind } from './store.ts';
@@ -96,6 +98,8 @@ const MIGRATIONS = {
   '0049-reruns': reruns,
   '0050-remembered-tools': rememberedTools,
   '0052-joined-measures': joinedMeasures,
+  '0053-tool-images': toolImages,
+  '0054-summaries': summaries,
 };
 
 /** Returns the migrations that this program does not know. A newer version applied them. */

@@ -299,6 +299,16 @@ export interface BlobsTable {
 }
 
 /** The attachments of a user's message. */
+/** An image that a tool of a run returned. */
+export interface ToolImagesTable {
+  run_id: RunId;
+  attachment_id: string;
+  chat_key: ChatKey;
+  blob_key: string;
+  media_type: string;
+  size_bytes: number;
+}
+
 export interface AttachmentsTable extends StoredAttachment {
   chat_key: ChatKey;
 }
@@ -400,6 +410,7 @@ export interface Schema {
   agency_definitions: AgencyDefinitionsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;
+  tool_images: ToolImagesTable;
   upload_secrets: UploadSecretsTable;
   upload_forms: UploadFormsTable;
   files: FilesTable;

@@ -7,7 +7,7 @@ interface StepColumns {
   attempt: number;
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for other steps. */
   index_in_loop: number;
   agent: string;
   caller_agent: string | null;
@@ -22,15 +22,15 @@ interface StepColumns {
   completed_at: number;
 }
 
-/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
+/** The journal of finished steps. A resumed run continues from them and does not repeat them. */
 export interface StepsTable extends StepColumns {
-  kind: 'model' | 'tool' | 'begin';
+  kind: 'model' | 'tool' | 'begin' | 'guardrail' | 'summary';
   status: 'completed' | 'failed';
 }
 
 /** Calls that gave no result, see `UnfinishedStep`. Only `GET …/steps` reads them. */
 export interface UnfinishedStepsTable extends StepColumns {
-  kind: 'model' | 'tool';
+  kind: 'model' | 'tool' | 'guardrail' | 'summary';
   status: 'failed' | 'cancelled' | 'waiting';
 }
 

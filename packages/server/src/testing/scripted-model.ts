@@ -69,19 +69,23 @@ export type ShownImage = Omit<Kind<'image'>, 'read'> & { readonly base64: string
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
   const shown: unknown[] = [];
   for (const item of prompt) {
-    if (item.kind !== 'user' || item.attachments === undefined) {
-      shown.push(item);
-      continue;
+    if (item.kind === 'user' && item.attachments !== undefined) {
+      shown.push({ ...item, attachments: await readAll(item.attachments) });
+    } else if (item.kind === 'tool_output' && item.images !== undefined) {
+      shown.push({ ...item, images: await readAll(item.images) });
+    } else shown.push(item);
+  }
+  return shown;
+}
+
+async function readAll(attachments: readonly PromptAttachment[]): Promise<ShownAttachment[]> {
+  const shown: ShownAttachment[] = [];
+  for (const one of attachments) {
+    if (one.kind === 'text') shown.push(one);
+    else {
+      const { read, ...about } = one;
+      shown.push({ ...about, base64: Buffer.from(await read()).toString('base64') });
     }
-    const attachments: ShownAttachment[] = [];
-    for (const one of item.attachments) {
-      if (one.kind === 'text') attachments.push(one);
-      else {
-        const { read, ...about } = one;
-        attachments.push({ ...about, base64: Buffer.from(await read()).toString('base64') });
-      }
-    }
-    shown.push({ ...item, attachments });
   }
   return shown;
 }

@@ -17,6 +17,7 @@ import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { BAD_TOOL_FAULTS } from './bad-tools-faults.ts';
 import { COMPATIBLE_FAULTS } from './compatible-faults.ts';
 import { FORK_FAULTS } from './fork-faults.ts';
+import { IMAGE_FAULTS } from './image-faults.ts';
 import { MCP_FAULTS } from './mcp-faults.ts';
 import { MODEL_FAULTS } from './model-faults.ts';
 import { OPENAI_FAULTS } from './openai-faults.ts';
@@ -27,6 +28,7 @@ import { ROLE_FAULTS } from './role-faults.ts';
 import { SCHEDULE_FAULTS } from './schedule-faults.ts';
 import { SIGN_IN_FAULTS } from './sign-in-faults.ts';
 import { quotaOutsideTransaction, rowBeforeBlob, stageChanges } from './staged-changes.ts';
+import { SUMMARY_FAULTS } from './summary-faults.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 import { TOKEN_FAULTS } from './token-faults.ts';
 import { TRACE_FAULTS } from './trace-faults.ts';
@@ -382,6 +384,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...OPENAI_FAULTS,
   ...PROCESS_FAULTS,
   ...RERUN_FAULTS,
+  ...IMAGE_FAULTS,
   ...ROLE_FAULTS,
   ...TOKEN_FAULTS,
   ...WEBHOOK_FAULTS,
@@ -389,6 +392,7 @@ const FAULTS: Readonly<Record<string, (given: Overrides) => Overrides>> = {
   ...COMPATIBLE_FAULTS,
   ...FORK_FAULTS,
   ...SIGN_IN_FAULTS,
+  ...SUMMARY_FAULTS,
   ...SCHEDULE_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {

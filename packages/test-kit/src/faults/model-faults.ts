@@ -59,6 +59,16 @@ function showTries(): Overrides {
   return {};
 }
 
+/** A text that guardrails have not checked yet is sent, as reasoning. */
+function sendBeforeCheck(): Overrides {
+  const { text: own } = ResponseAssembly.prototype;
+  ResponseAssembly.prototype.text = function text(this: ResponseAssembly, piece) {
+    own.call(this, piece);
+    if (this.heldText !== '') this.reasoning(piece);
+  };
+  return {};
+}
+
 /** What a model reports before it fails is lost. */
 function freeFailures(): Overrides {
   const nothing = { begun() {}, inputUsage() {}, usage() {} };
@@ -71,6 +81,7 @@ export const MODEL_FAULTS: Readonly<Record<string, () => Overrides>> = {
   'hold-back': holdBack,
   'free-failures': freeFailures,
   'show-tries': showTries,
+  'send-before-check': sendBeforeCheck,
   // What a provider wants back is sent in another order: the calls first.
   'reorder-blocks': () =>
     changeReplays((replay) => {

@@ -16,6 +16,7 @@ import { AgencyProcess } from './agency-process.tsx';
 import { agencyUsageQuery } from './agency-usage.ts';
 import { type Agent, getTitle, SOURCES } from './agency-words.ts';
 import { AgentDetails } from './agent-details.tsx';
+import { AgentGuardrails } from './agent-guardrails.tsx';
 import { AgentInstructions } from './agent-instructions.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { FlowsTable } from './flows-table.tsx';
@@ -138,6 +139,7 @@ function AgentText({ definition: { data, error, refetch }, agent: shown }: Agent
   return (
     <div key={name} className="agent-texts">
       <AgentInstructions definition={data} agent={agent} />
+      <AgentGuardrails definition={data} agent={agent} />
       <AgentTools agent={agent} {...{ approval, editable, remember }} />
     </div>
   );

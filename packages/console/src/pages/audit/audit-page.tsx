@@ -1,11 +1,14 @@
 import type { AuditEvent } from '@runwire/client';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { changedSearch } from '../../app/search.ts';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
+import { MemberName } from '../../ui/member-name.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -22,11 +25,43 @@ function Changes({ changes }: AuditEvent) {
   return <bdi title={text}>{text}</bdi>;
 }
 
+type Filters = Readonly<Partial<Record<'actor' | 'operation' | 'target', string>>>;
+
+/** Shows the events that have the same value. */
+const Same = ({ search, children }: { readonly search: Filters; readonly children: ReactNode }) => (
+  <Link to="/audit" search={(before) => ({ ...before, ...search })}>
+    <bdi>{children}</bdi>
+  </Link>
+);
+
+const MEMBER = 'member:';
+
+/** What was changed. Members are called by their names. */
+function Target({ target, apiIntegrationId }: AuditEvent) {
+  const isMember = target.startsWith(MEMBER) && apiIntegrationId !== null;
+  return (
+    <Same search={{ target }}>
+      {isMember ? (
+        <>
+          {MEMBER} <MemberName integration={apiIntegrationId} consumerId={target.slice(MEMBER.length)} />
+        </>
+      ) : (
+        target
+      )}
+    </Same>
+  );
+}
+
 const columns: readonly Column<AuditEvent>[] = [
   { title: 'Time', share: 1.5, cell: ({ at }) => <Time time={at} age /> },
-  { title: 'Who', share: 1.5, cell: ({ actor }) => <bdi>{actor.name ?? actor.id}</bdi> },
-  { title: 'Operation', share: 1.6, cell: ({ operation }) => operation },
-  { title: 'Target', share: 2, isMinor: true, cell: ({ target }) => <bdi>{target}</bdi> },
+  {
+    title: 'Who',
+    share: 1.5,
+    cell: ({ actor: { id, name } }) =>
+      id === null ? <bdi>{name}</bdi> : <Same search={{ actor: id }}>{name ?? id}</Same>,
+  },
+  { title: 'Operation', share: 1.6, cell: ({ operation }) => <Same search={{ operation }}>{operation}</Same> },
+  { title: 'Target', share: 2, isMinor: true, cell: Target },
   { title: 'Changes', share: 2.6, cell: Changes },
   { title: 'Address', isMinor: true, cell: ({ address }) => address ?? <Nothing /> },
 ];
@@ -42,11 +77,18 @@ export function AuditPage() {
     onChange: (value: string) => void navigate({ search: changedSearch({ [name]: value }), replace: true }),
   });
   return (
-    <Page title="Audit log" lead="Every change that a person or a key made, the newest first.">
+    <Page
+      title="Audit log"
+      lead="Every change that a person or a key made, the newest first. Choose a value in the table to see its changes only."
+    >
       <search className="filters">
         <FilterField label="Who" placeholder="id of a person or key" {...filter('actor')} />
         <FilterField label="Operation" placeholder="createApiKey" {...filter('operation')} />
         <FilterField label="Target" placeholder="key:key_…" {...filter('target')} />
+        <ClearFilters
+          isFiltered={Object.values(search).some((value) => value !== undefined)}
+          onClear={() => void navigate({ search: {}, replace: true })}
+        />
       </search>
       <DataTable
         isWide

@@ -4,6 +4,7 @@ import { formatCount } from '../../lib/format.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
+import { MemberName } from '../../ui/member-name.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AllowedTools } from './allowed-tools.tsx';
@@ -35,7 +36,7 @@ export function ChatPage() {
               'No member'
             ) : (
               <Link to="/integrations/$integration/members/$member" params={{ integration, member: chat.consumerId }}>
-                <bdi>{shorten(chat.consumerId)}</bdi>
+                <MemberName integration={integration} consumerId={chat.consumerId} />
               </Link>
             )}
             , {formatCount(chat.numMessages, 'message')}, updated <Time time={chat.updatedAt} age />

@@ -78,7 +78,8 @@ function PairCell({ step, side: { name, run } }: { readonly step: Step | null; r
     <span className="pair-cell">
       <span className="ellipsis">
         <span className="visually-hidden">{name}: </span>
-        {step.step}. <StepTitle tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
+        {step.step}. <StepTitle kind={step.kind} tool={step.tool} />{' '}
+        <bdi className="small muted">{shorten(step.agent)}</bdi>
       </span>
       <span className="row small muted">
         {isKept(run, step) && <Badge>kept</Badge>}

@@ -8,7 +8,7 @@ import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Checklist, useIsChecklistLoading } from './checklist.tsx';
 import { FailureList } from './failure-list.tsx';
-import { MeasureStrip } from './measure-strip.tsx';
+import { hasCosts, MeasureStrip } from './measure-strip.tsx';
 import { NeedsYou } from './needs-you.tsx';
 import { overviewQuery } from './overview-query.ts';
 
@@ -77,6 +77,7 @@ function OnlyIntegration({ integration }: { readonly integration: Integration })
 
 function Strip({ integration: { apiIntegrationId, name } }: { readonly integration: Integration }) {
   const { data, error, refetch } = useQuery(overviewQuery(apiIntegrationId));
+  const { data: all } = useQuery(overviewQuery(null));
   const params = { integration: apiIntegrationId };
   return (
     <section className="stack-tight" aria-label={name ?? apiIntegrationId}>
@@ -93,9 +94,10 @@ function Strip({ integration: { apiIntegrationId, name } }: { readonly integrati
         )}
       </div>
       {error !== null && data === undefined && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Loading what="the last hours" />}
       {data !== undefined && (
         <>
-          <MeasureStrip measures={data.measures} before={data.before} />
+          <MeasureStrip measures={data.measures} before={data.before} hasCost={all !== undefined && hasCosts(all)} />
           <FailureList integration={apiIntegrationId} failures={data.failures.slice(0, 3)} />
         </>
       )}

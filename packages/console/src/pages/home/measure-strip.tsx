@@ -14,9 +14,18 @@ const FACTS: readonly (readonly [string, Show])[] = [
 ];
 const COST: readonly [string, Show] = ['Cost', ({ cost }) => (cost === null ? null : formatCost(cost))];
 
+type Figures = Pick<Overview, 'measures' | 'before'>;
+
+/** True if models have prices. */
+export const hasCosts = ({ measures, before }: Figures): boolean => measures.cost !== null || before.cost !== null;
+
+interface MeasureStripProps extends Figures {
+  /** Strips below each other have the same columns. */
+  readonly hasCost: boolean;
+}
+
 /** The figures of 24 hours, each with that of the 24 hours before. */
-export function MeasureStrip({ measures, before }: Pick<Overview, 'measures' | 'before'>) {
-  const hasCost = measures.cost !== null || before.cost !== null;
+export function MeasureStrip({ measures, before, hasCost }: MeasureStripProps) {
   const facts = [...FACTS, ...(hasCost ? [COST] : [])].map(([title, show]) => ({
     title,
     value: show(measures),

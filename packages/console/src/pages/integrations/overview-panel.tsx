@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { Checklist, useIsChecklistLoading } from '../home/checklist.tsx';
 import { FailureList } from '../home/failure-list.tsx';
-import { MeasureStrip } from '../home/measure-strip.tsx';
+import { hasCosts, MeasureStrip } from '../home/measure-strip.tsx';
 import { NeedsYou } from '../home/needs-you.tsx';
 import { overviewQuery } from '../home/overview-query.ts';
 
@@ -33,7 +33,7 @@ export function OverviewPanel({ integration }: { readonly integration: Integrati
             {formatCount(data.activeRuns, 'active run')}
           </Link>
         </div>
-        <MeasureStrip measures={data.measures} before={data.before} />
+        <MeasureStrip measures={data.measures} before={data.before} hasCost={hasCosts(data)} />
       </section>
       <NeedsYou overview={data} />
       {data.failures.length > 0 && (

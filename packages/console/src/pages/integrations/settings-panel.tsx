@@ -6,6 +6,7 @@ import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Loading } from '../../ui/feedback.tsx';
 import { CheckField, type Fields, Form, SelectField, TextField } from '../../ui/form.tsx';
+import { useMay } from '../../ui/may.tsx';
 import { notify } from '../../ui/toasts.tsx';
 import { AgencyFields } from './agency-fields.tsx';
 import { AllowanceFields } from './allowance-fields.tsx';
@@ -47,6 +48,7 @@ interface SettingsFormProps extends SettingsPanelProps {
 
 function SettingsForm({ integration, agencies }: SettingsFormProps) {
   const client = useQueryClient();
+  const mayChange = useMay('updateIntegration');
   // Changes are found against what the fields began with, also if another person saves in the meantime.
   const [seen, setSeen] = useState(integration);
   const [maxRunSeconds, setMaxRunSeconds] = useState(String(integration.maxRunSeconds));
@@ -68,7 +70,8 @@ function SettingsForm({ integration, agencies }: SettingsFormProps) {
     notify('The settings are saved.');
   };
   return (
-    <Form submitLabel="Save settings" pendingLabel="Saving…" onSubmit={save}>
+    <Form submitLabel="Save settings" pendingLabel="Saving…" isReadOnly={!mayChange} onSubmit={save}>
+      {!mayChange && <p className="muted">Your role can read the settings. Developers can change them.</p>}
       <Group title="Agency">
         <TextField
           label="Name"

@@ -63,7 +63,11 @@ export function KeysPage() {
     { title: 'State', cell: KeyState },
     {
       title: 'Last use',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time time={lastUsedAt} age />),
+      cell: ({ keyId, lastUsedAt }) => {
+        // The uses of `RUNWIRE_API_KEY` are not stored.
+        if (keyId === null) return <Nothing />;
+        return lastUsedAt === null ? 'never' : <Time time={lastUsedAt} age />;
+      },
     },
     {
       title: 'Expires',

@@ -7,21 +7,12 @@ interface MemberLinksProps {
   readonly member: Member;
 }
 
-/** Leads to the other pages, filtered by the member. */
+/** Leads to the pages about the member that are no tabs. */
 export function MemberLinks({ integration, member: { consumerId, folder } }: MemberLinksProps) {
   const params = { integration };
   const search = { member: consumerId };
   return (
     <nav className="row" aria-label="Of this member">
-      <Link className="button button-small" to="/integrations/$integration/runs" params={params} search={search}>
-        Runs
-      </Link>
-      <Link className="button button-small" to="/integrations/$integration/chats" params={params} search={search}>
-        Chats
-      </Link>
-      <Link className="button button-small" to="/integrations/$integration/usage" params={params} search={search}>
-        Usage
-      </Link>
       <Link className="button button-small" to="/integrations/$integration/files" params={params} search={{ folder }}>
         Files
       </Link>

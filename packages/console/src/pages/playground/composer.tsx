@@ -55,7 +55,7 @@ export function Composer(props: ComposerProps) {
         className="input"
         aria-label="Message"
         aria-describedby="composer-hint"
-        placeholder="Write a message"
+        placeholder="Write a message. Shift and Enter begin a new line."
         rows={2}
         defaultValue={draft}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
@@ -100,9 +100,9 @@ export function Composer(props: ComposerProps) {
 }
 
 function getHint(isActive: boolean, obstacle: SendObstacle | null): string {
-  if (isActive) return 'The agent is answering…';
-  if (obstacle === 'loading') return 'You can send when the chat is loaded.';
-  return obstacle === 'failed' ? 'The chat could not be read.' : 'Enter sends. Shift and Enter begin a new line.';
+  if (isActive) return 'Answering…';
+  if (obstacle === 'loading') return 'Loading the chat…';
+  return obstacle === 'failed' ? 'The chat was not read.' : 'Enter sends.';
 }
 
 interface SendButtonProps extends Pick<ComposerProps, 'obstacle'> {

@@ -93,7 +93,7 @@ function StepLine({ row: { step, startMs, endMs } }: { readonly row: TimelineSte
     <li>
       <div className="spread">
         <span className="step-name">
-          <bdi>{(kind === 'tool' ? tool : model) ?? kind}</bdi>
+          <bdi>{(kind === 'tool' ? tool : kind === 'model' ? model : null) ?? kind}</bdi>
         </span>
         {status === 'failed' ? (
           <Badge tone="bad">failed</Badge>

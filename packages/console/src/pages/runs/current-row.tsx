@@ -21,7 +21,7 @@ export function CurrentRow({ step: { kind, tool, agent, loop }, startMs, span, w
     <li className={`timeline-row timeline-current timeline-${kind}`}>
       <span className="timeline-text" style={{ paddingInlineStart: loop === null ? 0 : '1rem' }}>
         <span className="ellipsis">
-          <StepTitle tool={tool} /> <bdi className="small muted">{shorten(agent)}</bdi>
+          <StepTitle kind={kind} tool={tool} /> <bdi className="small muted">{shorten(agent)}</bdi>
         </span>
         <Status status="running" />
       </span>

@@ -4,7 +4,7 @@ type KeepableStep = Pick<Step, 'step' | 'kind' | 'loop' | 'status' | 'error'>;
 
 /** A step of the agent that answers the user, and not only the trace of a call that gave no result. */
 function isFinished({ kind, loop, status, error }: KeepableStep): boolean {
-  if (loop !== null) return false;
+  if (loop !== null || kind === 'summary') return false;
   if (status === 'failed') return kind === 'tool' && error?.code !== 'not_answered';
   return status === 'completed';
 }
@@ -19,6 +19,11 @@ export function listRerunSteps(
   return new Set(status === 'completed' ? finished.filter((step) => step !== Math.max(...finished)) : finished);
 }
 
-/** True if the rerun has the step of the original run. */
-export const isKept = ({ rerunOf }: Pick<RunRecord, 'rerunOf'>, { step }: Pick<Step, 'step'>): boolean =>
-  rerunOf !== null && step <= rerunOf.afterStep;
+/** The event of the steps that a rerun has of the original run. */
+const KEPT_EVENT_ID = 1;
+
+/** True if the rerun has the step of the original run. It always has the summary. */
+export const isKept = (
+  { rerunOf }: Pick<RunRecord, 'rerunOf'>,
+  { step, kind, lastEventId }: Pick<Step, 'step' | 'kind' | 'lastEventId'>,
+): boolean => rerunOf !== null && (step <= rerunOf.afterStep || (kind === 'summary' && lastEventId === KEPT_EVENT_ID));

@@ -62,7 +62,7 @@ const RunLink = ({ integration, run: { runId }, children }: RunLinkProps) => (
 const makeColumns = (integration: string, RowLink: ComponentType<RunLinkProps>): readonly Column<RunListItem>[] => [
   {
     title: 'Message',
-    share: 3.2,
+    share: 4,
     cell: (run) => (
       <RowTitle
         detail={
@@ -86,7 +86,7 @@ const makeColumns = (integration: string, RowLink: ComponentType<RunLinkProps>):
   },
   {
     title: 'Status',
-    share: 1.4,
+    share: 1.9,
     cell: (run) => (
       <span className="row-state">
         <Status status={toStatus(run)} />
@@ -112,7 +112,7 @@ const makeColumns = (integration: string, RowLink: ComponentType<RunLinkProps>):
     isMinor: true,
     cell: ({ consumerId }) => <MemberName integration={integration} consumerId={consumerId} />,
   },
-  { title: 'Started', share: 1.4, isMinor: true, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
+  { title: 'Started', share: 1.5, isMinor: true, cell: (run) => <Time time={run.startedAt ?? run.createdAt} age /> },
   { title: 'Duration', isNumber: true, isMinor: true, cell: (run) => <Duration run={run} /> },
   { title: 'Used', isNumber: true, isMinor: true, cell: Used },
 ];

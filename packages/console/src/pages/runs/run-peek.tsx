@@ -67,7 +67,7 @@ export function RunPeek({ integration, id }: PeekProps) {
                       params={params}
                       search={{ step: String(step.step) }}
                     >
-                      <StepTitle tool={step.tool} />
+                      <StepTitle kind={step.kind} tool={step.tool} />
                     </Link>{' '}
                     <bdi className="small muted">{shorten(step.agent)}</bdi>
                   </span>

@@ -33,7 +33,10 @@ const OUTPUTS = ['tool_output', 'handoff_occured'];
 
 /** Finds what a step did. `frames` has all events until its last one. */
 export const toContent = (frames: readonly Frame[], step: Step): StepContent =>
-  step.kind === 'tool' ? toolContent(frames, step) : modelContent(frames, step);
+  step.kind === 'tool' ? toolContent(frames, step) : step.kind === 'model' ? modelContent(frames, step) : NO_CONTENT;
+
+/** A check of the user's message has no events. */
+const NO_CONTENT: StepContent = { input: null, output: null, reasoning: null, calls: [] };
 
 function toolContent(frames: readonly Frame[], { callId, lastEventId }: Step): StepContent {
   let input: string | null = null;

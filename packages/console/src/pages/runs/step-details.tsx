@@ -10,8 +10,10 @@ import { LongText } from '../../ui/long-text.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { RunError } from '../../ui/run-error.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ToolImages } from '../transcript/tool-images.tsx';
 import { ChangedFiles } from './changed-files.tsx';
 import type { EventLog, LogState } from './event-log.ts';
+import { Guardrails } from './guardrails.tsx';
 import { RerunButton } from './rerun-button.tsx';
 import { isKept } from './rerun-steps.ts';
 import { type StepContent, toContent } from './step-content.ts';
@@ -38,7 +40,7 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
     <div className="stack">
       <div className="spread">
         <h2>
-          <StepTitle tool={step.tool} />
+          <StepTitle kind={step.kind} tool={step.tool} />
         </h2>
         <span className="row">
           {canRerun && <RerunButton run={run} afterStep={step.step} />}
@@ -67,12 +69,25 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           {content === null && logState.error === null && <Loading what="the events of the step" />}
         </>
       )}
+      {step.summary !== null && (
+        <section>
+          <h3>Summary of the oldest {step.summary.turns} turns</h3>
+          <LongText text={step.summary.text} />
+        </section>
+      )}
       {step.arguments !== null && (
         <section className="stack-tight">
-          <h3>Corrected by a person</h3>
+          <h3>{step.answeredBy === null ? 'Changed by a guardrail' : 'Corrected by a person'}</h3>
           <JsonView text={formatJson(step.arguments)} label="corrected arguments" isRepeated />
           <p className="muted">The model wrote:</p>
           <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
+        </section>
+      )}
+      {step.guardrails.length > 0 && <Guardrails decisions={step.guardrails} />}
+      {step.attachments.length > 0 && (
+        <section>
+          <h3>Images</h3>
+          <ToolImages integration={integration} runId={run.runId} attachments={step.attachments} />
         </section>
       )}
       {step.files.length > 0 && (

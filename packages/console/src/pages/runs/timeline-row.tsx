@@ -33,7 +33,7 @@ export function TimelineRow({ row, span, isKept, isChosen, onChoose }: TimelineR
       >
         <span className="timeline-text" style={{ paddingInlineStart: `${Math.min(depth, MAX_DEPTH)}rem` }}>
           <span className="ellipsis">
-            <StepTitle tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
+            <StepTitle kind={step.kind} tool={step.tool} /> <bdi className="small muted">{shorten(step.agent)}</bdi>
           </span>
           {isKept && <Badge>kept</Badge>}
           {status !== 'completed' && <Status status={status} />}

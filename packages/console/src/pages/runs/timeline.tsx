@@ -28,6 +28,8 @@ const KINDS = [
   { value: '', label: 'All' },
   { value: 'model', label: 'Model' },
   { value: 'tool', label: 'Tool' },
+  { value: 'guardrail', label: 'Guardrails' },
+  { value: 'summary', label: 'Summary' },
 ];
 
 /** A run's steps by agent: the finished ones, then what runs now. Their bars show when they ran. */

@@ -10,6 +10,7 @@ import { MarkdownBlocks } from '../../ui/markdown.tsx';
 import { FileLink } from '../runs/file-link.tsx';
 import { useChanges } from './changes.ts';
 import type { CallPart, FilePart, Part, PartList, TextPart } from './run-parts.ts';
+import { ToolImages } from './tool-images.tsx';
 import './transcript.css';
 
 /** The run whose parts are shown. */
@@ -165,6 +166,7 @@ function FoldedCall({ part, title, children }: FoldedCallProps) {
 
 function Call({ part }: { readonly part: CallPart }) {
   useChanges(part.changes);
+  const { integration, runId } = usePartsRun();
   const name = part.tool === '' ? 'the answered call' : shorten(part.tool, 100);
   const title =
     part.tool === '' ? (
@@ -177,7 +179,8 @@ function Call({ part }: { readonly part: CallPart }) {
   return (
     <FoldedCall part={part} title={title}>
       {part.arguments !== '' && <LongCode code={part.arguments} label={`arguments of ${name}`} />}
-      {part.output !== null && <LongCode code={part.output} label={`output of ${name}`} />}
+      {part.output !== null && part.output !== '' && <LongCode code={part.output} label={`output of ${name}`} />}
+      {runId !== null && <ToolImages integration={integration} runId={runId} attachments={part.attachments} />}
     </FoldedCall>
   );
 }

@@ -7,6 +7,7 @@ import type {
   StreamRawResponse,
   StreamResumed,
   StreamRunItem,
+  ToolAttachment,
 } from '@runwire/client';
 import { BlockSplitter, splitBlocks } from '../../lib/markdown-blocks.ts';
 import { Changes } from './changes.ts';
@@ -27,6 +28,8 @@ export interface CallPart {
   /** JSON, as the model wrote it. */
   readonly arguments: string;
   output: string | null;
+  /** The images that the call returned. */
+  attachments: readonly ToolAttachment[];
   /** False for outputs that older servers stored, which do not say it. */
   hasFailed: boolean;
   /** The tool's last report. */
@@ -178,6 +181,7 @@ export class RunParts {
         // The output of a call that the run before asked about has no call here.
         const answered = call ?? this.#addCall(list, agent, raw);
         answered.output = item.output ?? '';
+        answered.attachments = item.attachments ?? [];
         answered.hasFailed = item.failed ?? false;
         answered.isAsking = false;
         answered.changes.add();
@@ -188,6 +192,12 @@ export class RunParts {
         return true;
       case 'history_left_out':
         list.add({ kind: 'note', text: `The oldest ${raw.turns} turns of the chat are not in the prompt.` });
+        return true;
+      case 'history_summarized':
+        list.add({
+          kind: 'note',
+          text: `A model summed up the oldest ${raw.turns} turns of the chat. The prompt has the summary in their place.`,
+        });
         return true;
       default:
         return false;
@@ -208,6 +218,7 @@ const makeCall = (call: Pick<CallPart, 'callId' | 'agent' | 'tool' | 'arguments'
   kind: 'call',
   ...call,
   output: null,
+  attachments: [],
   hasFailed: false,
   progress: null,
   isAsking: false,

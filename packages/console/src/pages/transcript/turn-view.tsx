@@ -5,6 +5,7 @@ import { formatJson } from '../../lib/format.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { RunError } from '../../ui/run-error.tsx';
+import { OtherModelButton } from '../runs/other-model-button.tsx';
 import { getDuration } from '../runs/run-state.ts';
 import { useChanges } from './changes.ts';
 import { Figures } from './figures.tsx';
@@ -16,7 +17,7 @@ import { endedRunQuery, runPartsQuery } from './run-content.ts';
 import { type Part, type PartList, storedParts } from './run-parts.ts';
 import { SentView } from './sent-view.tsx';
 import { StopNotice } from './stop-notice.tsx';
-import { canResend, type Turn } from './turn.ts';
+import { canResend, getRunId, type Turn } from './turn.ts';
 import { useIsSeen } from './use-is-seen.ts';
 
 /** What a person can do with the turns of a chat. */
@@ -112,7 +113,7 @@ function LiveAnswer({ integration, turn, pending, actions, live }: AnswerProps &
           durationMs={run === undefined ? null : getDuration(run)}
           usage={result.usage}
           text={result.text}
-          actions={<RegenerateButton turn={turn} actions={actions} />}
+          actions={<AgainButtons integration={integration} turn={turn} actions={actions} />}
         />
       )}
     </article>
@@ -153,7 +154,7 @@ function StoredAnswer(props: AnswerProps & { readonly message: Message }) {
         durationMs={run === undefined ? null : getDuration(run)}
         usage={run?.usage ?? null}
         text={content}
-        actions={<RegenerateButton turn={turn} actions={actions} />}
+        actions={<AgainButtons integration={integration} turn={turn} actions={actions} />}
       />
     </article>
   );
@@ -164,19 +165,23 @@ interface OutcomeProps extends AnswerProps {
   readonly output: unknown;
 }
 
-/** Asks for the last answer again, in a copy of the chat. */
-function RegenerateButton({ turn, actions }: Pick<AnswerProps, 'turn' | 'actions'>) {
+/** Asks for the last answer again, in a copy of the chat: the same model, or another one. */
+function AgainButtons({ integration, turn, actions }: Pick<AnswerProps, 'integration' | 'turn' | 'actions'>) {
   const resending = actions?.resending ?? null;
   if (resending === null || !canResend(turn)) return null;
+  const runId = getRunId(turn);
   return (
-    <button
-      type="button"
-      className="button button-small"
-      disabled={resending.isResending}
-      onClick={() => resending.onRegenerate(turn)}
-    >
-      {resending.isResending ? 'Regenerating…' : 'Regenerate'}
-    </button>
+    <>
+      <button
+        type="button"
+        className="button button-small"
+        disabled={resending.isResending}
+        onClick={() => resending.onRegenerate(turn)}
+      >
+        {resending.isResending ? 'Regenerating…' : 'Regenerate'}
+      </button>
+      {runId !== null && <OtherModelButton run={{ apiIntegrationId: integration, runId }} />}
+    </>
   );
 }
 

@@ -28,7 +28,7 @@ const listColumns = (integration: string): readonly Column<WebhookEndpoint>[] =>
     share: 2.5,
     cell: ({ endpointId, url, description }) => (
       <Link to="/integrations/$integration/webhooks/$endpoint" params={{ integration, endpoint: endpointId }}>
-        <bdi>{shorten(description ?? url ?? 'No address')}</bdi>
+        <bdi>{shorten(description ?? nameHost(url))}</bdi>
         <span className="visually-hidden">, {endpointId}</span>
       </Link>
     ),
@@ -43,6 +43,9 @@ const listColumns = (integration: string): readonly Column<WebhookEndpoint>[] =>
   { title: 'Events', share: 1.5, isMinor: true, cell: ({ events }) => describeEvents(events) },
   { title: 'Created', isMinor: true, cell: ({ createdAt }) => <Time time={createdAt} age /> },
 ];
+
+/** An endpoint without a description is called by its host. */
+const nameHost = (url: string | null): string => (url === null ? 'No address' : new URL(url).host);
 
 const describeEvents = ([first, ...others]: WebhookEndpoint['events']) => {
   if (first === '*') return 'all';

@@ -72,8 +72,11 @@ export const step = {
   firstEventId: 2,
   lastEventId: 9,
   files: [],
+  attachments: [],
   arguments: null,
   shownArguments: null,
+  guardrails: [],
+  summary: null,
   handoff: null,
   usage: null,
   firstTokenMs: null,
@@ -242,6 +245,7 @@ export const agencyDefinition = {
   agency: 'demo',
   version: '9f2c41d07be35a86',
   sharedInstructions: '',
+  guardrails: [],
   agents: [
     {
       name: 'Concierge',
@@ -255,6 +259,7 @@ export const agencyDefinition = {
         },
       ],
       output: null,
+      guardrails: [],
     },
   ],
 };

@@ -15,6 +15,7 @@ import {
 import { RerunRequest, RunComparison } from '../rerun.ts';
 import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList, StepPrompt } from '../run.ts';
 import { streamEventSchemas } from '../stream.ts';
+import { imageTypes } from '../tool-image.ts';
 import { Type } from '../type.ts';
 import { chatStatus, eventStream, integrationExample, json, page, run, step, stepPrompt, usage } from './examples.ts';
 
@@ -131,6 +132,36 @@ export const getRunEvents = operation({
     ...integrationRefusals(),
     ...refusals(410),
     429: { ...refusals(429)[429], description: 'Too many streams are open.' },
+  },
+});
+
+export const getRunAttachment = operation({
+  operationId: 'getRunAttachment',
+  method: 'GET',
+  path: `${integrationPath}/runs/:runId/attachments/:attachmentId`,
+  summary: 'Read an image that a tool of a run returned',
+  description: '`Content-Disposition` is always `attachment`. The images of a run are deleted with its steps.',
+  tags: ['Runs'],
+  auth: true,
+  clientToken: 'read',
+  params: Type.Object({
+    ...integrationParams,
+    runId: text('Identifier of the run.'),
+    attachmentId: text('Identifier of the attachment.'),
+  }),
+  example: {
+    params: { ...runExample, attachmentId: 'att_1' },
+    status: 200,
+    answer: { 'image/png': 'The bytes of the image' },
+  },
+  responses: {
+    200: {
+      description: 'The bytes.',
+      schema: text('The bytes.', { format: 'binary' }),
+      contentTypes: [...imageTypes],
+      headers: { 'Content-Disposition': text('`attachment`, with a file name.') },
+    },
+    ...integrationRefusals(),
   },
 });
 

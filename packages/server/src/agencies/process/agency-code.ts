@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRACE_MS } from '../../agent/call-limit.ts';
 import { failedCall, type ToolOutcome } from '../../agent/ports.ts';
+import { type GivenImage, withinLimits } from '../../domain/run/tool-image.ts';
 import { type AgencyProcess, type AskOptions, ProcessEnded, type ProcessFault } from './agency-process.ts';
 import type { AgencyProcesses } from './agency-processes.ts';
 import type { CallAnswer, LoadAnswer, LoadQuestion, Question, SentCall, UsedBy } from './messages.ts';
@@ -300,9 +301,22 @@ function unknownOutcome({ message }: ProcessFault): ToolOutcome {
 
 /** People's code can write to the channel, or break what the answer is made of. */
 function checkedAnswer(answer: unknown): CallAnswer {
-  const { status, text, textLength } = (answer ?? {}) as Partial<CallAnswer>;
+  const { status, text, textLength, images } = (answer ?? {}) as Partial<CallAnswer>;
   if ((status === 'completed' || status === 'failed') && typeof text === 'string') {
-    return typeof textLength === 'number' ? { status, text, textLength } : { status, text };
+    const shown = { status, ...checkedImages(images) };
+    return typeof textLength === 'number' ? { ...shown, text, textLength } : { ...shown, text };
   }
   return failedCall('The process of the agency sent an answer that is no result of a tool; the outcome is unknown.');
+}
+
+/** The process keeps the limits. Bytes beyond them were not sent by our code. */
+function checkedImages(images: unknown): Pick<CallAnswer, 'images'> {
+  if (!Array.isArray(images)) return {};
+  const given = (images as readonly Partial<GivenImage>[]).flatMap((image): GivenImage[] => {
+    const { bytes, mediaType } = image ?? {};
+    return bytes instanceof Uint8Array && typeof mediaType === 'string'
+      ? [{ bytes, mediaType, sizeBytes: bytes.length }]
+      : [];
+  });
+  return { images: withinLimits({ text: '', images: given }).images };
 }

@@ -1,10 +1,11 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
-import type { Tool, ToolOutcome } from '../../agent/ports.ts';
+import type { Guardrail, Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
 import type { AgencyDraft, AgentCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';
 import { AgencyBroken, Faults } from '../fault.ts';
+import { type GuardrailParts, loadGuardrail, looksLikeGuardrail } from '../load-guardrail.ts';
 import type { PreparedTool } from '../load-tool.ts';
 import { moduleFailure } from '../module-failure.ts';
 import { type PreparedCode, prepareCode, prepareTool } from '../prepare-code.ts';
@@ -13,6 +14,7 @@ import type { ToolSchema } from '../tool-schema.ts';
 import type {
   CallAnswer,
   CodeSource,
+  DescribedAgency,
   DescribedAgent,
   DescribedExports,
   DescribedModel,
@@ -50,6 +52,7 @@ export class AgencyCodeTable {
   readonly #tools = new Map<string, Tool>();
   readonly #schemas = new Map<string, ToolSchema>();
   readonly #models = new Map<string, ModelObject>();
+  readonly #guardrails = new Map<string, Guardrail>();
   readonly #instructions = new Map<string, NonNullable<AgentCode['instructions']>>();
   #resultCharacters = 0;
 
@@ -70,6 +73,8 @@ export class AgencyCodeTable {
         return this.#check(ask);
       case 'instructions':
         return this.#write(ask);
+      case 'guardrail':
+        return find(this.#guardrails, ask.guardrail, 'guardrail').check(ask.about, open.signal);
       case 'stream':
         return this.#stream(ask, open);
       case 'ping': {
@@ -119,9 +124,10 @@ export class AgencyCodeTable {
     }
   }
 
-  #describeAgency({ value, agents, models }: AgencyDraft<PreparedCode>, file: string) {
+  #describeAgency({ value, agents, models, guardrails }: AgencyDraft<PreparedCode>, file: string): DescribedAgency {
     return {
       value,
+      guardrails: this.#describeGuardrails(guardrails),
       agents: agents.map(({ value: agent, code }): DescribedAgent => {
         const { name } = agent;
         if (code.instructions !== undefined) this.#instructions.set(name, code.instructions);
@@ -139,7 +145,17 @@ export class AgencyCodeTable {
 
   async #describeExports(file: string, exports: Readonly<Record<string, unknown>>): Promise<DescribedExports> {
     const described: [string, DescribedTool | RefusedCode][] = [];
+    const guardrails = new Map<string, Guardrail | RefusedCode>();
     for (const [name, tool] of Object.entries(exports)) {
+      if (typeof tool === 'object' && tool !== null && looksLikeGuardrail(tool)) {
+        const given = 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
+        const isSecond = guardrails.has(given);
+        guardrails.set(
+          given,
+          isSecond ? { refused: 'has the name of another one in its file; rename it.' } : loadGuardrail(tool),
+        );
+        continue;
+      }
       const isTool = typeof tool === 'object' && tool !== null && ('execute' in tool || 'inputSchema' in tool);
       // If an agent names a function, its author gets a sentence about it.
       if (!isTool && typeof tool !== 'function') continue;
@@ -148,7 +164,15 @@ export class AgencyCodeTable {
       const part = 'refused' in prepared ? { ...prepared, isFunction: !isTool } : prepared;
       described.push([known, this.#describeTool(known, file, part)]);
     }
-    return described;
+    return { tools: described, guardrails: this.#describeGuardrails(guardrails) };
+  }
+
+  #describeGuardrails(guardrails: GuardrailParts): DescribedExports['guardrails'] {
+    return [...guardrails].map(([name, guardrail]) => {
+      if ('refused' in guardrail) return [name, guardrail];
+      this.#guardrails.set(name, guardrail);
+      return [name, { name, on: guardrail.on }];
+    });
   }
 
   #describeTool(ref: string, file: string, tool: PreparedTool | RefusedCode): DescribedTool | RefusedCode {
@@ -205,9 +229,10 @@ export class AgencyCodeTable {
     return this.#cut(outcome);
   }
 
-  #cut({ status, text }: ToolOutcome): CallAnswer {
-    if (text.length <= this.#resultCharacters) return { status, text };
-    return { status, text: text.slice(0, this.#resultCharacters), textLength: text.length };
+  #cut({ status, text, images }: ToolOutcome): CallAnswer {
+    const shown = images === undefined ? { status } : { status, images };
+    if (text.length <= this.#resultCharacters) return { ...shown, text };
+    return { ...shown, text: text.slice(0, this.#resultCharacters), textLength: text.length };
   }
 
   async #isApprovalNeeded({ tool: ref, input, call }: Ask<'approval'>): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { AboutRun, ApprovalCall, ToolCall } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { ModelTool, ToolOutcome } from '../../agent/ports.ts';
 import type { QuestionKind } from '../../domain/question/question.ts';
+import type { GuardrailPosition } from '../../domain/run/guardrail-record.ts';
 import type { Fault } from '../fault.ts';
 import type { ModuleFailure } from '../module-failure.ts';
 import type { RefusedCode } from '../refused-code.ts';
@@ -58,6 +59,7 @@ export type Question =
   | { readonly kind: 'approval'; readonly tool: string; readonly input: unknown; readonly call: SentApprovalCall }
   | { readonly kind: 'check'; readonly schema: string; readonly value: unknown }
   | { readonly kind: 'instructions'; readonly agent: string; readonly about: AboutRun }
+  | { readonly kind: 'guardrail'; readonly guardrail: string; readonly about: unknown }
   | { readonly kind: 'stream'; readonly model: string; readonly options: unknown }
   | { readonly kind: 'ping' };
 
@@ -84,7 +86,7 @@ export interface SentError {
 /** The call, or the other use of the code, during which something happened. */
 export interface UsedBy {
   readonly use: Question['kind'];
-  /** The tool's reference, schema or model, or the agent's name. Null if the use concerns no part. */
+  /** The tool's reference, schema or model, or the name of the agent or guardrail. Null if the use concerns no part. */
   readonly part: string | null;
   /** The tool's name. Null if the part is no tool. */
   readonly tool: string | null;
@@ -136,6 +138,14 @@ export interface DescribedModel {
   readonly modelId: string;
 }
 
+/** A guardrail of the code, by its name. */
+export interface DescribedGuardrail {
+  readonly name: string;
+  readonly on: GuardrailPosition;
+}
+
+type DescribedGuardrails = readonly (readonly [name: string, guardrail: DescribedGuardrail | RefusedCode])[];
+
 export interface DescribedAgent {
   readonly value: AgentFile;
   readonly instructions: string | null;
@@ -148,10 +158,14 @@ export interface DescribedAgency {
   readonly value: AgencyFile;
   readonly agents: readonly DescribedAgent[];
   readonly models: readonly DescribedModel[];
+  readonly guardrails: DescribedGuardrails;
 }
 
-/** The tools that a file exports, by their names. */
-export type DescribedExports = readonly (readonly [name: string, tool: DescribedTool | RefusedCode])[];
+/** What a file exports, by the names. */
+export interface DescribedExports {
+  readonly tools: readonly (readonly [name: string, tool: DescribedTool | RefusedCode])[];
+  readonly guardrails: DescribedGuardrails;
+}
 
 export type LoadAnswer =
   | { readonly failure: ModuleFailure }
@@ -165,4 +179,4 @@ export type LoadAnswer =
       readonly exports: readonly DescribedExports[];
     };
 
-export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength'>;
+export type CallAnswer = Pick<ToolOutcome, 'status' | 'text' | 'textLength' | 'images'>;

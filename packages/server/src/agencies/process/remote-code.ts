@@ -5,6 +5,7 @@ import {
   alwaysAsks,
   type CheckInput,
   type CheckResult,
+  type Guardrail,
   type Tool,
   wrongArguments,
   wrongContext,
@@ -16,7 +17,14 @@ import type { RefusedCode } from '../refused-code.ts';
 import { type JsonSchema, plainSchema, SchemaRefused } from '../tool-schema.ts';
 import type { AgencyCode } from './agency-code.ts';
 import { ProcessEnded } from './agency-process.ts';
-import type { DescribedAgent, DescribedModel, DescribedSchema, DescribedTool, SentCall } from './messages.ts';
+import type {
+  DescribedAgent,
+  DescribedGuardrail,
+  DescribedModel,
+  DescribedSchema,
+  DescribedTool,
+  SentCall,
+} from './messages.ts';
 
 /* Parts of an agency's code that run in its process, in the form that the server uses. */
 
@@ -58,6 +66,20 @@ export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedC
       if (about !== undefined && 'problem' in about) return wrongContext(about.problem);
       return code.call(named, { input: given, argumentsText, call: sentCall(call) }, { signal, onProgress });
     },
+  };
+}
+
+/** A guardrail is asked once: what its check has done outside cannot be taken back. */
+export function remoteGuardrail(
+  code: AgencyCode,
+  described: DescribedGuardrail | RefusedCode,
+): Guardrail | RefusedCode {
+  if ('refused' in described) return described;
+  const { name, on } = described;
+  return {
+    name,
+    on,
+    check: (about, signal) => code.askOnce({ kind: 'guardrail', guardrail: name, about }, { signal }),
   };
 }
 

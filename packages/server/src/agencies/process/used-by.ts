@@ -20,6 +20,8 @@ export function toUsedBy(ask: Question): UsedBy {
       };
     case 'instructions':
       return { ...unknown, part: ask.agent };
+    case 'guardrail':
+      return { ...unknown, part: ask.guardrail };
     case 'stream':
       return { ...unknown, part: ask.model };
     case 'load':

@@ -1,4 +1,5 @@
 import { compileJsonSchema } from '@runwire/lib/json-schema.ts';
+import type { ImageResult } from '../../domain/run/tool-image.ts';
 import type { AgentFiles, FILE_TOOLS } from '../files-port.ts';
 import { checkedCall, type ModelTool, type Tool } from '../ports.ts';
 
@@ -7,8 +8,8 @@ interface FileToolDefinition<Input> {
   readonly description: string;
   readonly properties: { readonly [Field in keyof Required<Input>]: Readonly<Record<string, unknown>> };
   readonly required: readonly (keyof Input & string)[];
-  /** Resolves to the text for the model, also if the file does not exist. */
-  execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string>;
+  /** Resolves to the result for the model, also if the file does not exist. */
+  execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string | ImageResult>;
 }
 
 /** Makes the tool for a run's files. Models get `shown`, which is the same for all files. */

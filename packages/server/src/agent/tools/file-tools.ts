@@ -3,8 +3,9 @@ import type { ModelTool, Tool } from '../ports.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchFiles } from './search-files.ts';
+import { showFile } from './show-file.ts';
 
-const TOOLS = [listFiles, readFile, searchFiles];
+const TOOLS = [listFiles, readFile, searchFiles, showFile];
 
 /** The tools that `FILE_TOOLS` names, as models get them. */
 export const shownFileTools: readonly ModelTool[] = TOOLS.map(({ shown }) => shown);

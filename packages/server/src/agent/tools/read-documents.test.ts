@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { askToRead, pdfOfPages, TestFiles } from '@runwire/test-kit';
+import { askToRead, fullTest, pdfOfPages, TestFiles } from '@runwire/test-kit';
 import { makePdf } from '@runwire/test-kit/large-documents.ts';
 import { documentReader, toText } from '@runwire/test-kit/read-document.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
@@ -26,7 +26,7 @@ async function readAll(files: AgentFiles, path: string, range: (next: number | n
   }
 }
 
-test('a document read by lines or by pages has the text of the same attachment', async () => {
+fullTest('a document read by lines or by pages has the text of the same attachment', async () => {
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
   for (const name of Object.keys(SAMPLE_SENTENCES)) {
@@ -134,7 +134,7 @@ test('refuses pages together with lines, and pages of a file without pages', asy
 test('describes an image by type, size and pixels, and names the way to see it', async () => {
   await using stored = await TestFiles.open({ reader });
   const files = stored.seenBy('one');
-  const see = 'which this tool cannot show: to see it, ask the user to attach it to a message.';
+  const see = 'which this tool cannot show; if you have the tool show_file, call it to see the image.';
   for (const [type, base64] of Object.entries(SAMPLE_IMAGES)) {
     const bytes = Buffer.from(base64, 'base64');
     // The sample JPEG has no frame.

@@ -91,7 +91,7 @@ const hasNoPages = (path: string) => `${path} has no pages: ask for lines, with 
 
 function imageSentence(path: string, file: AgentFile, { mediaType, size }: ImageKind): string {
   const pixels = size === null ? '' : `, ${size.width} × ${size.height} pixels`;
-  return `${path} is an image (${mediaType}${pixels}, ${bytes(file.size)}), which this tool cannot show: to see it, ask the user to attach it to a message.`;
+  return `${path} is an image (${mediaType}${pixels}, ${bytes(file.size)}), which this tool cannot show; if you have the tool show_file, call it to see the image.`;
 }
 
 type ImageKind = Extract<OpenedAgentFile['kind'], { is: 'image' }>;

@@ -63,6 +63,7 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
     metadata_json: fork.metadataJson,
     questions_json: questions === null ? null : JSON.stringify(questions),
     asking_run_id: questions?.runId ?? null,
+    summary_run_id: plan.summaryRunId,
     transient: fork.isTransient ? 1 : 0,
     forked_from: from,
     forked_run_id: plan.runId,

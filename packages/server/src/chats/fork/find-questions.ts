@@ -18,14 +18,16 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
   for (const ofChain of await readChain(reads, runId)) {
     for (const row of await reads.all(getJournal, { runId: ofChain })) {
       if (row.kind === 'begin') continue;
-      const { output, asks, allows } = JSON.parse(row.record_json) as StepOutcome;
+      const { output, asks, allows, guardrails } = JSON.parse(row.record_json) as StepOutcome;
       for (const item of output) {
         if (item.kind === 'tool_output') asked.delete(item.callId);
         if (item.kind !== 'tool_call') continue;
         const kind = asks?.[item.callId];
         if (kind === undefined) continue;
         const { callId, agent, callerAgent, name: tool, text } = item;
-        const argumentsText = text.trim() === '' ? '{}' : text;
+        const change = guardrails?.calls?.[callId];
+        const replaced = change !== undefined && 'argumentsText' in change ? change.argumentsText : text;
+        const argumentsText = replaced.trim() === '' ? '{}' : replaced;
         const about = { callId, agent, callerAgent, tool, argumentsText, ...allows?.[callId] };
         asked.set(callId, { questionId: newId('qst'), kind, ...about });
       }

@@ -12,6 +12,7 @@ import {
   runPositions,
 } from '../../store/queries/forks.ts';
 import { first, type Reads } from '../../store/store.ts';
+import { readSummary } from '../read-summary.ts';
 import { findQuestions } from './find-questions.ts';
 import { findSeenPaths } from './seen-paths.ts';
 
@@ -30,6 +31,8 @@ export interface ForkPlan {
   readonly textBytes: number;
   /** The paths that are announced in the fork. */
   readonly paths: readonly MountPath[];
+  /** The last of its runs that summed up the chat. Null if none did. */
+  readonly summaryRunId: RunId | null;
   /** What its last run asked, with new ids. */
   readonly questions: OpenQuestions | null;
   /** True if nothing follows in the chat. */
@@ -51,6 +54,7 @@ export async function planFork(reads: Reads, chatKey: ChatKey, point: ForkPoint)
     runId,
     numMessages,
     textBytes: await countTextBytes(reads, source, numMessages),
+    summaryRunId: (await readSummary(reads, source.summary_run_id, numMessages))?.runId ?? null,
     paths: await findSeenPaths(reads, chatKey, numMessages + 1),
     questions: runId === null || last?.status !== 'completed' ? null : await findQuestions(reads, runId),
     isWhole: numMessages === source.num_messages,

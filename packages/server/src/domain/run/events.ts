@@ -2,6 +2,7 @@ import type { ChangedFile } from '../file/changed-file.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Question } from '../question/question.ts';
 import type { RunEndStatus, RunError } from './run-state.ts';
+import type { ToolImage } from './tool-image.ts';
 
 /*
  * A run's events, as the engine emits them, the log stores them and encoders expand them. One event represents
@@ -63,6 +64,8 @@ export interface ToolOutputItem {
   readonly failed?: true;
   /** The agent to which the call handed the loop over. */
   readonly handoff?: string;
+  /** Absent if the call returned none. */
+  readonly images?: readonly ToolImage[];
 }
 
 /** A call that waits for an answer of the caller. */
@@ -152,8 +155,11 @@ export type RunEventBody =
       readonly output: readonly OutputItem[];
       readonly usage: Usage;
     }
-  /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
-  | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
+  /**
+   * The chat is longer than the model's window: its oldest turns are not in the prompt. `summarized`: a summary of them is; nodes of
+   * the version before show it as turns that were left out.
+   */
+  | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number; readonly summarized?: true }
   | {
       readonly type: 'run_item';
       readonly name: RunItemName;

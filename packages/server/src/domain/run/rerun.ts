@@ -48,17 +48,19 @@ export type RerunSettings = RerunChanges &
   );
 
 /** True if a rerun can keep the original's steps up to this one: it is a finished step of the root loop. */
-export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean => loop === '' && kind !== 'begin';
+export const isKeepable = ({ loop, kind }: Pick<Step, 'loop' | 'kind'>): boolean =>
+  loop === '' && (kind === 'model' || kind === 'tool');
 
 /**
  * Selects the steps that a rerun keeps: the model steps of the root loop up to `afterStep`, the outcomes of calls up to it, and
- * everything in delegations whose outcome is kept. A call that has begun is kept with its outcome.
+ * everything in delegations whose outcome is kept. A call that has begun is kept with its outcome. The summary of the turns
+ * before the run is always kept: it is part of the prompt.
  */
 export function keptSteps<S extends Pick<Step, 'step' | 'loop' | 'kind' | 'callId'>>(
   journal: readonly S[],
   afterStep: number,
 ): readonly S[] {
-  const isInRoot = (one: S) => isKeepable(one) && one.step <= afterStep;
+  const isInRoot = (one: S) => one.kind === 'summary' || (isKeepable(one) && one.step <= afterStep);
   const outcomes = new Set<string | null>();
   // From its end: the outcome of a call follows the steps of the loop that the call began.
   for (const one of journal.toReversed())

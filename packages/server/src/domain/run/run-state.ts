@@ -36,6 +36,7 @@ export type RunErrorCode =
   | 'step_limit'
   | 'output_invalid'
   | 'agency_error'
+  | 'guardrail_blocked'
   | 'run_interrupted'
   | 'internal_error';
 

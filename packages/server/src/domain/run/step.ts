@@ -1,9 +1,11 @@
 import type { Replay } from '@runwire/models';
 import type { ChangedFile } from '../file/changed-file.ts';
+import type { RunId } from '../ids.ts';
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
+import type { GuardrailRecord } from './guardrail-record.ts';
 
 /** The journal's format. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;
@@ -37,14 +39,36 @@ export const JOURNAL_FORMAT_WITH_CHANGES = 7;
 /** The format of a run for an eval: an earlier version would call its tools. */
 export const JOURNAL_FORMAT_WITH_EVALS = 8;
 
+/** The format of a run whose prompt begins with a summary: an earlier version would resume the run without it. */
+export const JOURNAL_FORMAT_WITH_SUMMARIES = 9;
+
+/** The format of a run whose prompts show images of tools: an earlier version would resume the run without them. */
+export const JOURNAL_FORMAT_WITH_IMAGES = 10;
+
+/** The format of a run with guardrails: an earlier version would resume it without them. */
+export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_EVALS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_GUARDRAILS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
   readonly text: string;
   /** For the model: continues "Your answer cannot be used: …". */
   readonly problem: string;
+}
+
+/** What a model wrote about the oldest turns of a chat. */
+export interface StoredSummary {
+  readonly text: string;
+  /** How many turns it covers, from the beginning of the chat. */
+  readonly turns: number;
+  /** The last message that it covers. */
+  readonly end: number;
+  /** The position of the message of the run that made it. */
+  readonly madeAt: number;
+  /** The run that made the summary before it in the chat. Null if it is the first. */
+  readonly before: RunId | null;
 }
 
 /** A step's result. A later attempt uses it instead of repeating the step. */
@@ -60,7 +84,7 @@ export interface StepOutcome {
   readonly asks?: Readonly<Record<string, QuestionKind>>;
   /** What the answers to these calls may do besides, by their ids. Absent if nothing. */
   readonly allows?: Readonly<Record<string, AllowedAnswers>>;
-  /** What the call was made with, and what the model wrote. Absent if a person changed nothing. */
+  /** What the call was made with, and what the model wrote. Absent if neither a person nor a guardrail changed it. */
   readonly arguments?: unknown;
   readonly shownArguments?: unknown;
   /** The message that a `send_message` sent, and to whom. */
@@ -78,17 +102,28 @@ export interface StepOutcome {
   readonly tries?: number;
   /** The files that the call changed. They became visible together with the step. */
   readonly files?: readonly ChangedFile[];
+  /** Absent if no guardrail was asked. */
+  readonly guardrails?: GuardrailRecord;
+  /** Only in steps that summed up. */
+  readonly summary?: StoredSummary;
 }
+
+/** True if the step is a call that returned images. */
+export const hasImages = ({ output }: Pick<StepOutcome, 'output'>): boolean =>
+  output.some((item) => item.kind === 'tool_output' && item.images !== undefined);
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
   /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
-  /** `begin`: a call that the caller approved begins. Its outcome is a step of its own. */
-  readonly kind: 'model' | 'tool' | 'begin';
+  /**
+   * `begin`: a call that the caller approved begins. Its outcome is a step of its own. `guardrail`: the user's message was
+   * checked. `summary`: a model summed up the oldest turns of the chat, before the first step of a loop.
+   */
+  readonly kind: 'model' | 'tool' | 'begin' | 'guardrail' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
-  /** 1, 2, 3 … for the loop's model steps; 0 for tool steps. */
+  /** 1, 2, 3 … for the loop's model steps; 0 for other steps. */
   readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;

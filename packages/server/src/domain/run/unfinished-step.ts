@@ -1,11 +1,12 @@
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
+import type { GuardrailRecord } from './guardrail-record.ts';
 
-/** A model or tool call that gave no result. */
+/** A call of a model, a tool or a guardrail on the user's message that gave no result. */
 export interface UnfinishedCall {
   /** No other step in the run has this number. */
   readonly step: number;
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'guardrail' | 'summary';
   /** The call id of the `send_message` that began the loop; empty for the root loop. */
   readonly loop: string;
   readonly indexInLoop: number;
@@ -24,6 +25,8 @@ export interface UnfinishedCall {
   readonly firstTokenMs?: number;
   /** See `StepOutcome.cost`. */
   readonly cost?: Cost;
+  /** See `StepOutcome.guardrails`. */
+  readonly guardrails?: GuardrailRecord;
   readonly startedAt: number;
 }
 

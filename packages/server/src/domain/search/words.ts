@@ -4,15 +4,13 @@ import { Refusal } from '../refusal.ts';
 
 /** Only a text's beginning is searched. Characters are code points. */
 export const TEXT_CHARACTERS = 20_000;
-const WORD_CHARACTERS = 64;
+export const WORD_CHARACTERS = 64;
 /** A word of the index begins with its integration's scope. */
 export const SCOPE_CHARACTERS = 5;
 
 /** Each Chinese, Japanese or Korean character is a word. */
 const WORD =
   /[[\p{L}\p{N}]&&[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]]|[[\p{L}\p{N}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]]+/gv;
-const ASCII = /^[\0-\x7f]*$/;
-const ASCII_WORD = /[a-z0-9]+/g;
 /** All marks on letters except the two that make another Japanese character. */
 const ACCENT = /[\p{M}--[\u3099\u309a]]/gv;
 
@@ -27,11 +25,7 @@ export interface SoughtWord {
 export type SoughtWords = readonly SoughtWord[];
 
 /** Returns the words in the text's order, repeated ones too. */
-function listWords(text: string): string[] {
-  const beginning = cut(text, TEXT_CHARACTERS);
-  if (ASCII.test(beginning)) return beginning.toLowerCase().match(ASCII_WORD)?.map(shorten) ?? [];
-  return fold(beginning).match(WORD)?.map(shorten) ?? [];
-}
+export const listWords = (text: string): string[] => fold(cut(text, TEXT_CHARACTERS)).match(WORD)?.map(shorten) ?? [];
 
 /** The upper case first: `ß` and `SS` are the same letters. Composed again, because Korean syllables are decomposed too. */
 const fold = (text: string): string =>
@@ -53,19 +47,6 @@ export const wordScope = (integrationId: IntegrationId): string =>
     .slice(-SCOPE_CHARACTERS)
     .padStart(SCOPE_CHARACTERS, '0');
 
-/** Returns all words in these texts, each once, without a scope. */
-export function distinctWords(texts: readonly string[]): Set<string> {
-  const words = new Set<string>();
-  for (const text of texts) for (const word of listWords(text)) words.add(word);
-  return words;
-}
-
-/** The words as the index has them, with spaces between them. */
-export const indexedText = (integrationId: IntegrationId, words: ReadonlySet<string>): string => {
-  const scope = wordScope(integrationId);
-  return words.size === 0 ? '' : scope + [...words].join(` ${scope}`);
-};
-
 /** Throws a `Refusal` if the text has no word. */
 export function soughtWords(integrationId: IntegrationId, text: string): SoughtWords {
   const words = listWords(text);
@@ -81,9 +62,8 @@ export function soughtWords(integrationId: IntegrationId, text: string): SoughtW
   return [...whole, { text: scope + last, isPrefix: true }];
 }
 
-/** Returns which words occur among words of the same integration. */
-export const occurringWords = (sought: SoughtWords, words: ReadonlySet<string>): boolean[] =>
-  sought.map(({ text, isPrefix }) => {
-    const plain = text.slice(SCOPE_CHARACTERS);
-    return words.has(plain) || (isPrefix && words.values().some((word) => word.startsWith(plain)));
-  });
+/** Returns which words occur among a turn's words, as `WordCollector` returns them. */
+export function occurringWords(sought: SoughtWords, words: string): boolean[] {
+  const text = ` ${words} `;
+  return sought.map((word) => text.includes(word.isPrefix ? ` ${word.text}` : ` ${word.text} `));
+}

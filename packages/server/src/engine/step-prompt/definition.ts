@@ -31,15 +31,18 @@ export interface AgentDefinition {
 export interface AgencyDefinition {
   readonly model: string | null;
   readonly limits: AgencyLimits;
+  /** True if long chats are not summed up. Absent in definitions that an earlier version stored. */
+  readonly leavesOut?: boolean;
   readonly agents: readonly AgentDefinition[];
 }
 
 export const describeAgency = (
-  { model, limits, agents }: LoadedAgency,
+  { model, limits, longChats, agents }: LoadedAgency,
   commandTools: readonly ModelTool[],
 ): AgencyDefinition => ({
   model,
   limits,
+  leavesOut: !longChats.isSummarized,
   agents: [...agents.values()].map((agent) => describeAgent(agent, commandTools)),
 });
 

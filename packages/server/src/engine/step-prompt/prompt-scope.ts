@@ -8,6 +8,7 @@ import { StepGate } from '../../agent/step-gate.ts';
 import type { RunId } from '../../domain/ids.ts';
 import type { Step } from '../../domain/run/step.ts';
 import type { PromptTeam } from './prompt-team.ts';
+import { STORED_IMAGES } from './stored-attachments.ts';
 
 /** The model step whose prompt is sought. */
 export interface SoughtStep {
@@ -45,6 +46,7 @@ export class PromptScope implements RunScope {
   readonly progress = new Progress();
   readonly room = { isFull: false, onceRoom: () => {} };
   readonly signal: AbortSignal = new AbortController().signal;
+  readonly images = STORED_IMAGES;
   readonly unfinished = { cut: () => {}, wait: () => {} };
   readonly #sought: SoughtStep;
   /** What the step's model was sent. Null if the walk did not reach it. */

@@ -96,6 +96,8 @@ export class PromptTeam implements Team {
       reasoning: found.reasoning ?? undefined,
       settings: found.settings,
       output: output === null ? null : { jsonSchema: output, check: (value) => ({ value }) },
+      // What they decided is in the journal.
+      guardrails: null,
       flows,
       failedServers: [],
     };

@@ -2,7 +2,8 @@ import { shownMessage } from '@runwire/models';
 import type { Agencies } from '../../agencies/agencies.ts';
 import type { AgencyLimits } from '../../agencies/loaded-agency.ts';
 import { FinishedSteps } from '../../agent/finished-steps.ts';
-import { joinInstructions, runLoop } from '../../agent/loop.ts';
+import { runLoop } from '../../agent/loop.ts';
+import { joinInstructions } from '../../agent/loop-setting.ts';
 import type { ModelRequest, ModelTool, PromptItem } from '../../agent/ports.ts';
 import { sentBytes } from '../../agent/tools-bytes.ts';
 import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
@@ -10,10 +11,12 @@ import type { Scope } from '../../domain/account/scope.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
-import type { Store } from '../../store/store.ts';
+import { chatLength } from '../../store/queries/chats.ts';
+import { first, type Store } from '../../store/store.ts';
 import { aboutMember, getMember } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import { NO_CHAIN, readChain } from '../chain.ts';
+import { findShownMessage } from '../check-input.ts';
 import { clientTools } from '../client-tools.ts';
 import type { FindModel } from '../deps.ts';
 import { settingsAlone } from '../prepared-agency.ts';
@@ -23,7 +26,7 @@ import { type AgencyDefinition, describeAgency, unknownDefinition } from './defi
 import { isWalkEnd, PromptScope } from './prompt-scope.ts';
 import { PromptTeam } from './prompt-team.ts';
 import { findSought, type ReadRun, readLength, readRun, readStoredDefinition, type SoughtRow } from './read-step.ts';
-import { StoredAttachments } from './stored-attachments.ts';
+import { STORED_IMAGES, StoredAttachments } from './stored-attachments.ts';
 
 export interface StepPromptDeps {
   readonly store: Pick<Store, 'reads'>;
@@ -147,12 +150,20 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
     instructions: joinInstructions(entry, addedInstructions),
     windowTokens: entry.reachedWindowTokens,
     tools: entry.modelTools,
+    usesSummaries: definition.leavesOut !== true && extras.rerun?.eval?.alone !== true,
   };
   const attachments = new StoredAttachments(deps.blobs);
+  const chat = await first(reads.all(chatLength, { chatKey }));
   const plan = (textBytes: number) => {
-    const prompt = { ...deps.prompt, memory: NO_MEMORY, length: { num_messages: position, text_bytes: textBytes } };
+    const length = {
+      num_messages: position,
+      text_bytes: textBytes,
+      summary_run_id: chat?.summary_run_id ?? null,
+    };
+    const prompt = { ...deps.prompt, memory: NO_MEMORY, length };
     const promptDeps = { store: deps.store, prompt, retryMs: 0 };
-    return readyPrompt(promptDeps, run, chain, shownTo, attachments, WITHOUT_RETRIES);
+    const checked = { ...run, shown: findShownMessage(sought.journal) };
+    return readyPrompt(promptDeps, checked, chain, shownTo, { attachments, images: STORED_IMAGES }, WITHOUT_RETRIES);
   };
   let ready = await plan(0);
   // Only then all texts are added up: they decide which turns are left out.
@@ -172,7 +183,7 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
   scope.progress.follow([...chain.steps, ...sought.journal], ready.prompt);
   try {
     const { prompt, earlierItems } = ready;
-    const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions };
+    const root = { loop: '', callerAgent: null, depth: 0, agent: entry, addedInstructions, resultCheck: null };
     await runLoop(scope, { ...root, prompt, earlierItems, trace: null });
   } catch (error) {
     if (!isWalkEnd(error)) throw error;
@@ -224,8 +235,11 @@ function toMessage(item: PromptItem): unknown {
       };
     case 'tool_call':
       return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
-    case 'tool_output':
-      return { type: 'function_call_output', call_id: item.callId, output: item.output };
+    case 'tool_output': {
+      const attachments = item.images?.map(({ kind, mediaType, sizeBytes: size }) => ({ kind, mediaType, size }));
+      const shown = { type: 'function_call_output', call_id: item.callId, output: item.output };
+      return { ...shown, ...(attachments !== undefined && { attachments }) };
+    }
   }
 }
 

@@ -1,6 +1,17 @@
+import type { OutputImages } from '../../agent/output-images.ts';
 import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
 import { type ReadyAttachment, shownText } from '../../attachments/prompt-attachment.ts';
+import { toPromptImage } from '../../attachments/run-images.ts';
 import type { StoredAttachment } from '../../domain/attachment/attachment.ts';
+
+const notSent = (): Promise<never> => Promise.reject(new Error('The bytes of a shown prompt are never sent.'));
+
+/** Images of tools in a prompt that is only shown. */
+export const STORED_IMAGES: OutputImages = {
+  store: notSent,
+  adopt: notSent,
+  show: (images) => images.map((image) => toPromptImage(image, notSent)),
+};
 
 /** Attachments in a prompt that is only shown. Nothing is fetched, and lost bytes are left out. */
 export class StoredAttachments {
@@ -15,7 +26,7 @@ export class StoredAttachments {
   }
 
   read(): Promise<never> {
-    return Promise.reject(new Error('The bytes of a shown prompt are never sent.'));
+    return notSent();
   }
 
   async #toReady(row: StoredAttachment): Promise<ReadyAttachment> {

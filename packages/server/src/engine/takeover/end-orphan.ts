@@ -107,7 +107,8 @@ interface StoredProgress extends UsageTotals {
 }
 
 /** True if a model accepted a call. A journal can also begin with a call that the caller approved. */
-const hasModelStep = (journal: readonly { readonly kind: string }[]) => journal.some(({ kind }) => kind === 'model');
+const hasModelStep = (journal: readonly { readonly kind: string }[]) =>
+  journal.some(({ kind }) => kind === 'model' || kind === 'summary');
 
 /** The time of the first item of a model, which events of a step have that is not finished. */
 function toFirstOutput(items: readonly RunItem[]): number | null {

@@ -19,10 +19,11 @@ export async function readOriginal(tx: Tx, run: UnfinishedRun): Promise<readonly
   if (original === null || original === runId) return null;
   const journal = (await tx.all(getJournal, { runId: original })).map(journalledStep);
   const isStored = (await tx.all(storedKeptStep, { runId, eventId: KEPT_EVENT_ID })).length > 0;
-  const lacksKept = afterStep !== null && afterStep > 0 && !isStored;
+  // Admission sets the number of the last kept step. An own step would have been stored together with the kept ones.
+  const lacksKept = run.step > 0 && !isStored && (await tx.all(getJournal, { runId })).length === 0;
   const chat = await first(tx.all(chatOfOriginal, { runId: original }));
   const isDeleted = chat === undefined || (chat.deleted_at !== null && chat.sharing_chat_key === null);
   if (isDeleted) return lacksKept || parseExtras(run.extras_json).rerun?.tools === 'recorded' ? 'deleted' : null;
-  if (lacksKept) await storeKeptSteps(tx, { runId, attempt, original, steps: takeKept(journal, afterStep) });
+  if (lacksKept) await storeKeptSteps(tx, { runId, attempt, original, steps: takeKept(journal, afterStep ?? 0) });
   return journal;
 }

@@ -149,9 +149,9 @@ function otherFrame(
     }
     case 'history_left_out': {
       // Has a run item's form, because clients skip run items with an unknown name.
-      const raw = { type: 'history_left_out', turns: event.turns };
-      const item = { type: 'history_left_out_item', raw_item: raw };
-      const fields = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
+      const name = event.summarized === true ? 'history_summarized' : 'history_left_out';
+      const item = { type: `${name}_item`, raw_item: { type: name, turns: event.turns } };
+      const fields = { agent: event.agent, callerAgent: null, name, item };
       return frame(out, id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...fields } }));
     }
     case 'tool_progress': {

@@ -6,7 +6,9 @@ import type {
   RunItem,
   RunItemName,
   ShownRunItem,
+  ToolOutputItem,
 } from '../../domain/run/events.ts';
+import { toolImageJson } from '../../domain/run/tool-image.ts';
 
 /**
  * Items in the format of the OpenAI Responses API, as JSON text. A finished item appears in four frames of its run, so
@@ -84,7 +86,8 @@ function itemJson(item: RunItem): string {
   if (item.kind === 'user') return JSON.stringify({ type: 'message', role: 'user', content: item.text });
   if (item.kind === 'tool_output') {
     const failed = item.failed === true ? { failed: true } : {};
-    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text, ...failed });
+    const output = { type: 'function_call_output', call_id: item.callId, output: item.text };
+    return JSON.stringify({ ...output, ...failed, ...getAttachments(item) });
   }
   return outputItemJson(item);
 }
@@ -115,8 +118,14 @@ export function runItemJson(item: ShownRunItem, name: RunItemName): string {
   if (name.startsWith('handoff_')) return handOffJson(item);
   const shown = `{"type":"${RUN_ITEM_TYPES[item.kind]}","raw_item":${itemJson(item)}`;
   if (item.kind !== 'tool_output') return `${shown}}`;
-  return `${shown},"output":${JSON.stringify(item.text)}${item.failed ? ',"failed":true' : ''}}`;
+  const { failed = false } = item;
+  const about = JSON.stringify({ output: item.text, ...(failed && { failed }), ...getAttachments(item) });
+  return `${shown},${about.slice(1)}`;
 }
+
+/** The images of a call. Absent if it returned none. */
+const getAttachments = ({ images }: ToolOutputItem) =>
+  images === undefined ? {} : { attachments: images.map(toolImageJson) };
 
 /** The call that waits, with the id that an answer needs. */
 function questionItemJson({ questionId, callId, name: tool, text }: QuestionItem, name: RunItemName): string {

@@ -6,6 +6,7 @@ import { reaches } from '../../domain/account/role-refusals.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { GuardrailPosition } from '../../domain/run/guardrail-record.ts';
 import { iso } from '../../domain/time.ts';
 import type { Nodes } from '../../nodes/node-list.ts';
 import { agencyProcessJson, type IsOwnRun } from '../agency-process-json.ts';
@@ -15,8 +16,14 @@ import { publicPath } from '../public-path.ts';
 import { route } from '../route.ts';
 
 /** What the models of an agency read. */
+interface ShownGuardrail {
+  readonly name: string;
+  readonly on: GuardrailPosition;
+}
+
 export interface ShownDefinition {
   readonly sharedInstructions: string;
+  readonly guardrails: readonly ShownGuardrail[];
   readonly agents: readonly {
     readonly name: string;
     readonly instructions: string | null;
@@ -27,6 +34,7 @@ export interface ShownDefinition {
       readonly server: string | null;
     }[];
     readonly output: object | null;
+    readonly guardrails: readonly ShownGuardrail[];
   }[];
 }
 
@@ -90,7 +98,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     const listed = agencies.find(agency);
     if (listed === undefined) throw new Refusal('unknown_agency');
     const { loaded } = listed;
-    const nothing: ShownDefinition = { sharedInstructions: '', agents: [] };
+    const nothing: ShownDefinition = { sharedInstructions: '', guardrails: [], agents: [] };
     return { agency, version: loaded?.version ?? null, ...(loaded === null ? nothing : defineAgency(loaded)) };
   });
 

@@ -1,43 +1,52 @@
 import { Worker } from 'node:worker_threads';
 import { monotonicMs } from '@runwire/lib/monotonic.ts';
 import type { HeartbeatReport, Heartbeats } from '../heartbeats.ts';
+import { HeartbeatLoop, type HeartbeatLoopData, type HeartbeatMessage, type HeartbeatTimes } from './heartbeat-loop.ts';
 import type { PostgresSettings } from './settings.ts';
-
-export interface HeartbeatTimes {
-  /** A node is dead if its heartbeat does not change for this long. */
-  readonly leaseMs: number;
-  readonly beatMs: number;
-}
-
-export interface HeartbeatThreadData extends HeartbeatTimes {
-  readonly settings: PostgresSettings;
-  /** The time of the last turn of the event loop. */
-  readonly life: SharedArrayBuffer;
-  readonly lifeMs: number;
-  /** After a longer time without the database the other nodes' watch starts again. */
-  readonly gapMs: number;
-}
-
-export interface HeartbeatMessage {
-  readonly nodeId?: string | null;
-  readonly draining?: true;
-  /** A message with figures asks for no heartbeat. */
-  readonly statsJson?: string;
-}
 
 const LIFE_MS = 60_000;
 
-/** Raises heartbeats from a thread with its own connection. */
-export class PostgresHeartbeats implements Heartbeats {
-  readonly #worker: Worker;
-  readonly #life = new Float64Array(new SharedArrayBuffer(8));
-  #onReport: ((report: HeartbeatReport) => void) | null = null;
+/** Runs a loop, in this thread or in its own. */
+interface LoopHost {
+  send(message: HeartbeatMessage): void;
+  stop(): Promise<unknown>;
+}
 
-  constructor(settings: PostgresSettings, { leaseMs, beatMs }: HeartbeatTimes, onFatal: (error: unknown) => void) {
+type OnReport = (report: HeartbeatReport) => void;
+
+/** A busy event loop does not delay the heartbeats of a thread. */
+function startThread(data: HeartbeatLoopData, onReport: OnReport, onFatal: (error: unknown) => void): LoopHost {
+  const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: data });
+  worker.unref();
+  worker.on('error', onFatal);
+  worker.on('message', onReport);
+  return { send: (message) => worker.postMessage(message), stop: () => worker.terminate() };
+}
+
+/** For tests, which start many servers: a thread takes 115 ms of CPU. */
+function startHere(data: HeartbeatLoopData, onReport: OnReport, onFatal: (error: unknown) => void): LoopHost {
+  const loop = new HeartbeatLoop(data, onReport);
+  loop.run().catch(onFatal);
+  return { send: (message) => loop.receive(message), stop: () => loop.stop() };
+}
+
+export interface HeartbeatOptions extends HeartbeatTimes {
+  /** False if the heartbeats share the event loop of the server. */
+  readonly ownThread: boolean;
+}
+
+/** Raises heartbeats on their own connection. */
+export class PostgresHeartbeats implements Heartbeats {
+  readonly #host: LoopHost;
+  readonly #life = new Float64Array(new SharedArrayBuffer(8));
+  #onReport: OnReport | null = null;
+
+  constructor(settings: PostgresSettings, options: HeartbeatOptions, onFatal: (error: unknown) => void) {
     this.keepAlive();
-    const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
     const { url, pool, pooled } = settings;
-    const workerData: HeartbeatThreadData = {
+    const { leaseMs, beatMs } = options;
+    const data: HeartbeatLoopData = {
       settings: { url, pool, pooled },
       leaseMs,
       beatMs,
@@ -45,22 +54,20 @@ export class PostgresHeartbeats implements Heartbeats {
       lifeMs: LIFE_MS,
       gapMs: (leaseMs * 3) / 8,
     };
-    this.#worker = new Worker(new URL(file, import.meta.url), { workerData });
-    this.#worker.unref();
-    this.#worker.on('error', onFatal);
-    this.#worker.on('message', (report: HeartbeatReport) => this.#onReport?.(report));
+    const start = options.ownThread ? startThread : startHere;
+    this.#host = start(data, (report) => this.#onReport?.(report), onFatal);
   }
 
-  start(onReport: (report: HeartbeatReport) => void): void {
+  start(onReport: OnReport): void {
     this.#onReport = onReport;
   }
 
   setNode(nodeId: string | null): void {
-    this.#send({ nodeId });
+    this.#host.send({ nodeId });
   }
 
   drain(): void {
-    this.#send({ draining: true });
+    this.#host.send({ draining: true });
   }
 
   keepAlive(): void {
@@ -68,19 +75,15 @@ export class PostgresHeartbeats implements Heartbeats {
   }
 
   setStats(statsJson: string): void {
-    this.#send({ statsJson });
+    this.#host.send({ statsJson });
   }
 
   raiseNow(): void {
-    this.#send({});
-  }
-
-  #send(message: HeartbeatMessage): void {
-    this.#worker.postMessage(message);
+    this.#host.send({});
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#onReport = null;
-    await this.#worker.terminate();
+    await this.#host.stop();
   }
 }

@@ -100,7 +100,7 @@ export type DeletedIntegration = Awaited<
   ReturnType<ReturnType<(typeof deletedIntegrations)['build']>['execute']>
 >[number];
 
-/** Reads the chats that are older than the given one, newest first. A deleted chat has no attachments. */
+/** Reads the chats that are older than the given one, newest first. A deleted chat has neither attachments nor images of tools. */
 export const chatsWithAttachments = statement(
   'chats with attachments',
   (db, p: { integrationId: IntegrationId; createdAt: number; chatKey: string; limit: number }) => {
@@ -109,7 +109,8 @@ export const chatsWithAttachments = statement(
       .select(['c.chat_key', 'c.created_at'])
       .where('c.integration_id', '=', p.integrationId)
       .where(sql<boolean>`c.deleted_at is null`)
-      .where(sql<boolean>`exists (select 1 from attachments a where a.chat_key = c.chat_key)`);
+      .where(sql<boolean>`(exists (select 1 from attachments a where a.chat_key = c.chat_key)
+        or exists (select 1 from tool_images t where t.chat_key = c.chat_key))`);
     const before = { createdAt: p.createdAt, id: p.chatKey };
     return getPage(chats, { before, limit: p.limit }, 'c.created_at', 'c.chat_key');
   },

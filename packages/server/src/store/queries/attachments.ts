@@ -172,7 +172,8 @@ export const unusedBlobs = statement('unused blobs', (db, p: { until: number; li
     .limit(p.limit),
 );
 
-const isReferredTo = sql<boolean>`exists (select 1 from attachments where attachments.blob_key = blobs.blob_key)`;
+const isReferredTo = sql<boolean>`(exists (select 1 from attachments where attachments.blob_key = blobs.blob_key)
+  or exists (select 1 from tool_images where tool_images.blob_key = blobs.blob_key))`;
 
 /** Checks the time again, because a request that refers to the blob may have reset it since the sweep read it. */
 export const deleteBlobRow = statement('forget blob', (db, p: { blobKey: string; until: number }) =>

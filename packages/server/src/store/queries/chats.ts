@@ -181,6 +181,7 @@ export const deleteChat = statement('delete chat', (db, p: { chatKey: ChatKey; n
       metadata_json: null,
       questions_json: null,
       asking_run_id: null,
+      summary_run_id: null,
     })
     .where('chat_key', '=', p.chatKey),
 );
@@ -232,7 +233,7 @@ export type MessageRow = RowOf<typeof messagesBefore>;
 
 /** Reads a chat's length without reading its messages. */
 export const chatLength = statement('chat length', (db, p: { chatKey: ChatKey }) =>
-  db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
+  db.selectFrom('chats').select(['num_messages', 'text_bytes', 'summary_run_id']).where('chat_key', '=', p.chatKey),
 );
 
 /** Larger than every position: the largest value of the column's type in PostgreSQL. */

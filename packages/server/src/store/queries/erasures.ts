@@ -185,6 +185,7 @@ export const replaceChat = statement(
         metadata_json: null,
         questions_json: null,
         asking_run_id: null,
+        summary_run_id: null,
         former_chat_id: null,
         former_alias: null,
         updated_at: p.now,

@@ -13,7 +13,7 @@ import { soughtId } from './sought-id.ts';
 export const forkSource = statement('fork source', (db, p: { chatKey: ChatKey }) =>
   db
     .selectFrom('chats')
-    .select(['chat_key', 'num_messages', 'text_bytes', 'deleted_at'])
+    .select(['chat_key', 'num_messages', 'text_bytes', 'summary_run_id', 'deleted_at'])
     .where('chat_key', '=', p.chatKey),
 );
 
@@ -99,6 +99,7 @@ export const insertFork = statement(
       metadata_json: string | null;
       questions_json: string | null;
       asking_run_id: RunId | null;
+      summary_run_id: RunId | null;
       transient: number;
       forked_from: ChatKey;
       forked_run_id: RunId | null;
@@ -118,6 +119,7 @@ const FORK_COLUMNS = [
   'metadata_json',
   'questions_json',
   'asking_run_id',
+  'summary_run_id',
   'transient',
   'forked_from',
   'forked_run_id',

@@ -56,12 +56,36 @@ export interface Turn {
 
 const hasNoDoc = sql<boolean>`not exists (select 1 from search_docs d where d.run_id = runs.run_id)`;
 
+/** A turn, and the bytes that `turnTexts` and `turnRecords` read of it. */
+export interface SizedTurn extends Turn {
+  readonly bytes: number;
+}
+
+/** So many characters have the searched beginning, however it is escaped. */
+const JSON_CHARACTERS = 1 + 12 * TEXT_CHARACTERS;
+
+/** Reads a turn's text. The turn is near its chat's end, so it reads from there. */
+const ofMessage = (role: 'user' | 'assistant', value: RawBuilder<unknown>, run: Value, chat: Value) => sql`(
+  select ${value} from messages o where o.chat_key = ${chat} and o.run_id = ${run} and o.role = ${sql.lit(role)}
+  order by o.position desc limit 1)`;
+
+type Value = RawBuilder<unknown>;
+
+const turnBytes = (run: Value, chat: Value) => {
+  const sizeOfText = (role: 'user' | 'assistant') => ofMessage(role, sql`octet_length(o.content_json)`, run, chat);
+  return sql<number>`cast(coalesce(${sizeOfText('user')}, 0) + coalesce(${sizeOfText('assistant')}, 0)
+    + coalesce((select sum(octet_length(f.record_json)) from steps f
+      where f.run_id = ${run} and f.status = 'failed'), 0) as bigint)`;
+};
+
+const selectBytes = (table: string) => turnBytes(sql.ref(`${table}.run_id`), sql.ref(`${table}.chat_key`)).as('bytes');
+
 /** Ended runs that are not in the index, by their ids. */
 export const endedAfter = statement('ended after', (db, p: { position: string; limit: number }) =>
   db
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select(['runs.run_id', 'runs.chat_key', 'runs.integration_id'])
+    .select(['runs.run_id', 'runs.chat_key', selectBytes('runs')])
     .where('runs.run_id', '>', soughtId<RunId>(p.position))
     .where('runs.completed_at', 'is not', null)
     .where('chats.deleted_at', 'is', null)
@@ -92,13 +116,18 @@ export const lateRuns = statement('late runs', (db, p: { position: string; limit
 
 /** What waits and can be added now: runs that have ended, and whole chats, with an empty id. */
 export const dueWaiting = statement('due waiting', (db, p: { now: number; limit: number }) =>
-  raw<{ run_id: string; chat_key: ChatKey }>(
+  raw<WaitingTurn & { readonly bytes: number }>(
     db,
-    sql<{ run_id: string; chat_key: ChatKey }>`
-      select w.run_id, w.chat_key from search_waiting w left join runs r on r.run_id = w.run_id
+    sql`select w.run_id, w.chat_key, ${selectBytes('w')} from search_waiting w left join runs r on r.run_id = w.run_id
       where w.due_at <= ${p.now} and (w.run_id = '' or r.completed_at is not null) limit ${p.limit}`,
   ),
 );
+
+/** The id is empty for a whole chat. */
+export interface WaitingTurn {
+  readonly run_id: RunId | '';
+  readonly chat_key: ChatKey;
+}
 
 export type WaitingRow = RowOf<typeof dueWaiting>;
 
@@ -152,10 +181,10 @@ export const chatsToVisit = statement('chats to visit', (db, p: { rest: string; 
 
 /** These chats' turns that have ended and are not in the index. `keys`: `{chat}`. */
 export const unindexedTurns = statement('unindexed turns', (db, p: { keys: JsonRows; limit: number }) =>
-  raw<Turn>(
+  raw<SizedTurn>(
     db,
-    sql<Turn>`
-      select m.run_id, m.chat_key from json_each(${p.keys}) as j
+    sql<SizedTurn>`
+      select m.run_id, m.chat_key, ${selectBytes('m')} from json_each(${p.keys}) as j
       cross join messages m left join runs on runs.run_id = m.run_id
       where m.chat_key = j.value ->> 'chat' and m.role = 'user'
         and (runs.run_id is null or runs.completed_at is not null)
@@ -166,32 +195,23 @@ export const unindexedTurns = statement('unindexed turns', (db, p: { keys: JsonR
 
 /**
  * Keeps these chats' messages from being deleted. It conflicts with nothing that a run does. A chat that was just deleted has no
- * messages any more. `keys`: `{chat}`.
+ * messages any more. `turns`: `{chat}`.
  */
 export const keepChats = statement(
   'keep chats',
-  (db, p: { keys: JsonRows }) =>
+  (db, p: { turns: JsonRows }) =>
     raw<never>(
       db,
-      sql<never>`select chat_key from chats where chat_key in (select j.value ->> 'chat' from json_each(${p.keys}) as j)
+      sql<never>`select chat_key from chats where chat_key in (select j.value ->> 'chat' from json_each(${p.turns}) as j)
         order by chat_key for key share`,
     ),
   { locks: true },
 );
 
-/** So many characters have the searched beginning, however it is escaped. */
-const JSON_CHARACTERS = 1 + 12 * TEXT_CHARACTERS;
-
-/** A turn is near its chat's end, so it reads from there. */
-const ofMessage = (role: 'user' | 'assistant', value: RawBuilder<unknown>) => sql`(
-  select ${value} from messages m
-  where m.chat_key = j.value ->> 'chat' and m.run_id = j.value ->> 'run' and m.role = ${sql.lit(role)}
-  order by m.position desc limit 1)`;
+const ROW = { run: sql`j.value ->> 'run'`, chat: sql`j.value ->> 'chat'` };
 
 const readText = (role: 'user' | 'assistant') =>
-  ofMessage(role, sql`substr(m.content_json, 1, ${sql.lit(JSON_CHARACTERS)})`);
-
-const sizeOfText = (role: 'user' | 'assistant') => ofMessage(role, sql`octet_length(m.content_json)`);
+  ofMessage(role, sql`substr(o.content_json, 1, ${sql.lit(JSON_CHARACTERS)})`, ROW.run, ROW.chat);
 
 /** Reads turns' texts. Null in `message_json` if the chat was deleted. `turns`: `{run, chat}`. */
 export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
@@ -215,16 +235,11 @@ export const turnTexts = statement('turn texts', (db, p: { turns: JsonRows }) =>
   ),
 );
 
-export type TurnTexts = RowOf<typeof turnTexts>;
-
-/** Bytes that `turnTexts` and `turnRecords` read of each turn, in the order of the turns. `turns`: `{run, chat}`. */
+/** In the order of the turns. `turns`: `{run, chat}`. */
 export const turnSizes = statement('turn sizes', (db, p: { turns: JsonRows }) =>
   raw<{ bytes: number }>(
     db,
-    sql<{ bytes: number }>`select cast(
-        coalesce(${sizeOfText('user')}, 0) + coalesce(${sizeOfText('assistant')}, 0)
-        + coalesce((select sum(octet_length(s.record_json)) from steps s
-          where s.run_id = j.value ->> 'run' and s.status = 'failed'), 0) as bigint) as bytes
+    sql<{ bytes: number }>`select ${turnBytes(ROW.run, ROW.chat)} as bytes
       from json_each(${p.turns}) as j order by cast(j.key as bigint)`,
   ),
 );
@@ -262,12 +277,12 @@ export const INSERT_DOCS = {
   postgres: statement('insert docs', insertDocs(sql`array_to_tsvector(string_to_array(j.value ->> 'words', ' '))`)),
 } as const satisfies Record<StoreKind, unknown>;
 
-/** Chats that begin with imported turns which are not in the index. `keys`: `{chat}`. */
-export const importedChats = statement('imported chats', (db, p: { keys: JsonRows }) =>
+/** Chats that begin with imported turns which are not in the index. `turns`: `{chat}`. */
+export const importedChats = statement('imported chats', (db, p: { turns: JsonRows }) =>
   raw<{ chat_key: ChatKey }>(
     db,
     sql<{ chat_key: ChatKey }>`
-      select distinct m.chat_key from json_each(${p.keys}) as j cross join messages m
+      select distinct m.chat_key from json_each(${p.turns}) as j cross join messages m
       where m.chat_key = j.value ->> 'chat' and m.position = 1 and m.run_id like 'imp~_%' escape '~'
         and not exists (select 1 from search_docs d where d.run_id = m.run_id)`,
   ),

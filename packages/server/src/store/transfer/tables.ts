@@ -38,6 +38,7 @@ export const COPIED_TABLES = [
   'agency_definitions',
   'blobs',
   'attachments',
+  'tool_images',
   // Forms that were signed before the copy stay valid until they expire.
   'upload_secrets',
   'upload_forms',

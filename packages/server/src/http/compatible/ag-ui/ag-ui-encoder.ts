@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import { lastFrameId, type OutputItem, type RunEvent, type ToolOutputItem } from '../../../domain/run/events.ts';
 import { EventEncoder } from '../event-encoder.ts';
 import { toCallId } from '../question-calls.ts';
@@ -155,7 +156,9 @@ export class AgUiEncoder extends EventEncoder {
       );
     }
     frames += this.#showCall(item.callId);
-    return this.#run.sentOutputs.has(toolCallId) ? frames : frames + result(toolCallId, item.text, item.loop);
+    return this.#run.sentOutputs.has(toolCallId)
+      ? frames
+      : frames + result(toolCallId, bracketedOutput(item.text, item.images), item.loop);
   }
 
   #showCall(callId: string): string {

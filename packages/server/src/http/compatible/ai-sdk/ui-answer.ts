@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import type { Question, QuestionKind, Settlement } from '../../../domain/question/question.ts';
 import type { MessageItem, ReasoningItem, RunEvent, ToolCallItem, ToolOutputItem } from '../../../domain/run/events.ts';
 import { toCallId } from '../question-calls.ts';
@@ -192,7 +193,8 @@ export class UiAnswer {
     });
   }
 
-  #showOutput({ callId, text, failed }: ToolOutputItem, id: number): void {
+  #showOutput({ callId, text: shown, failed, images }: ToolOutputItem, id: number): void {
+    const text = bracketedOutput(shown, images);
     const withheld = this.#withheld.get(callId);
     if (withheld !== undefined) {
       this.#withheld.delete(callId);

@@ -1,3 +1,4 @@
+import { bracketedOutput } from '@runwire/lib/bracketed-images.ts';
 import type {
   MessageItem,
   Meta,
@@ -118,7 +119,7 @@ export class ResponseOutput {
     const outcome =
       item.failed === true
         ? { output: null, error: item.text, status: 'failed' }
-        : { output: item.text, error: null, status: 'completed' };
+        : { output: bracketedOutput(item.text, item.images), error: null, status: 'completed' };
     return this.#push(since, null, JSON.stringify({ ...about, ...outcome, approval_request_id: null }));
   }
 

@@ -1,0 +1,1 @@
+import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{$ as t}from"./libraries-CqS9un52.js";var n=e(t(),1),r=1e3;function i(e){let[,t]=(0,n.useState)(0);(0,n.useEffect)(()=>{if(!e)return;let n=setInterval(()=>t(e=>e+1),r);return()=>clearInterval(n)},[e])}export{i as t};
