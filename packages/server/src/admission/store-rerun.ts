@@ -8,9 +8,8 @@ import { stateAfter } from '../domain/run/state-steps.ts';
 import { hasImages } from '../domain/run/step.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
 import { stateAtStart, storeState } from '../store/queries/chat-states.ts';
-import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
-import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import { copyAttachmentsOfRun, storeRerun } from '../store/queries/reruns.ts';
 import { setSummary } from '../store/queries/summaries.ts';
 import { copyToolImages } from '../store/queries/tool-images.ts';
 import { first, type Tx } from '../store/store.ts';
@@ -19,8 +18,8 @@ import type { Rerun } from './completion-request.ts';
 const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
 
 /**
- * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
- * chat's row is locked, so its steps and copies are not deleted before the commit.
+ * The writes of T1 for a rerun. The original chat's row is locked, so its copies are not deleted before the commit. The steps
+ * that are kept follow with the first output (`storeKeptSteps`).
  */
 export async function storeOriginal(
   tx: Tx,
@@ -29,17 +28,9 @@ export async function storeOriginal(
 ): Promise<readonly StoredAttachment[]> {
   const { from, runId: original, afterStep, steps } = rerun;
   await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
-  if (steps.length > 0) {
-    const copied = await tx.run(copySteps, {
-      from: original,
-      runId,
-      steps: jsonRows(steps.map(({ step }) => ({ step }))),
-    });
-    if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
-    await storeKeptState(tx, chatKey, steps);
-    if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
-    if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
-  }
+  await storeKeptState(tx, chatKey, steps);
+  if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
+  if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
   const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   if (attachments === 0) return [];
   await tx.run(useBlobsOfChat, { chatKey });

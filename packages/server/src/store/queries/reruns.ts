@@ -4,7 +4,7 @@ import { type RowOf, statement } from '../statement.ts';
 import type { JsonRows } from './file-batches.ts';
 import { raw } from './raw.ts';
 import { soughtId } from './sought-id.ts';
-import { STEP_COLUMNS } from './steps.ts';
+import { ONLY_STEP_COLUMNS, STEP_COLUMNS } from './steps.ts';
 import { listColumns } from './usage-columns.ts';
 
 /** What a rerun needs of the original run. The message is null after the chat was deleted. */
@@ -18,7 +18,8 @@ export const runToRerun = statement('run to rerun', (db, p: { integrationId: Int
         .onRef('messages.run_id', '=', 'runs.run_id')
         .on('messages.role', '=', sql<'user'>`'user'`),
     )
-    .select(['runs.run_id', 'runs.chat_key', 'runs.consumer_id', 'runs.status', 'runs.agency', 'runs.agent'])
+    .select(ONLY_STEP_COLUMNS)
+    .select(['runs.chat_key', 'runs.consumer_id', 'runs.status', 'runs.agency'])
     .select(['runs.continues', 'runs.answers_json', 'runs.client_tools_json', 'runs.extras_json'])
     .select(['chats.deleted_at', 'messages.content_json', 'messages.sandbox_files_json'])
     .where('runs.run_id', '=', soughtId<RunId>(p.runId))
@@ -40,14 +41,41 @@ export const storeRerun = statement(
 const OWN_COLUMNS = ['run_id', 'attempt', 'first_event_id', 'last_event_id'];
 const keptColumns = listColumns(STEP_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column)));
 
-/** Copies the steps that a rerun keeps. They have the event id of `meta`. `steps`: `{step}`. */
+/** Copies the steps that a rerun keeps, unless an earlier try has. They have the event id of `meta`. `steps`: `{step}`. */
 export const copySteps = statement('copy steps', (db, p: { from: RunId; runId: RunId; steps: JsonRows }) =>
   raw<never>(
     db,
     sql<never>`insert into steps (run_id, attempt, first_event_id, last_event_id, ${keptColumns})
       select cast(${p.runId} as text), 1, 1, 1, ${keptColumns} from steps
-      where run_id = ${p.from} and step in (select cast(j.value ->> 'step' as bigint) from json_each(${p.steps}) as j)`,
+      where run_id = ${p.from} and step in (select cast(j.value ->> 'step' as bigint) from json_each(${p.steps}) as j)
+      on conflict (run_id, step) do nothing`,
   ),
+);
+
+/** Locks the run's row. It changes no row if this attempt no longer executes the run. */
+export const lockAttempt = statement('lock attempt', (db, p: { runId: RunId; attempt: number }) =>
+  db
+    .updateTable('runs')
+    .set((eb) => ({ step: eb.ref('step') }))
+    .where('run_id', '=', p.runId)
+    .where('attempt', '=', p.attempt)
+    .where(sql<boolean>`status in ('admitted', 'running')`),
+);
+
+/** Returns a row if the steps that a rerun keeps are stored. `eventId`: the one that they have. */
+export const storedKeptStep = statement('stored kept step', (db, p: { runId: RunId; eventId: number }) =>
+  db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('last_event_id', '=', p.eventId).limit(1),
+);
+
+/** When the chat of an original run was deleted, and a chat that shares the run. Both are null if they do not exist. */
+export const chatOfOriginal = statement('chat of original', (db, p: { runId: RunId }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .leftJoin('shared_runs', 'shared_runs.run_id', 'runs.run_id')
+    .select(['chats.deleted_at', 'shared_runs.chat_key as sharing_chat_key'])
+    .where('runs.run_id', '=', p.runId)
+    .limit(1),
 );
 
 /** Copies the attachments of a run's message to the message of a rerun. */
