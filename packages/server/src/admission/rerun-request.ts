@@ -14,10 +14,9 @@ import { isFinished } from '../domain/run/run-state.ts';
 import type { JournalledStep } from '../domain/run/step.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { onlyStepRow } from '../runs/only-step.ts';
+import { readOriginalJournal } from '../runs/original-journal.ts';
 import { attachmentsOfRun } from '../store/queries/attachments.ts';
-import { refusedPerson } from '../store/queries/erasures.ts';
 import { type RunToRerun, runToRerun } from '../store/queries/reruns.ts';
-import { getJournal } from '../store/queries/takeover.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 
@@ -99,11 +98,10 @@ async function readOriginal(
   reads: Reads,
   agencies: Agencies,
   run: RunToRerun,
-  { integrationId, body }: GivenRerun,
+  { body }: GivenRerun,
 ): Promise<OriginalParts> {
-  const { run_id: runId, chat_key: chatKey, consumer_id: consumerId } = run;
-  const isErased = consumerId !== null && (await reads.all(refusedPerson, { integrationId, consumerId })).length > 0;
-  if (run.deleted_at !== null || run.content_json === null || isErased) {
+  const { run_id: runId, chat_key: chatKey } = run;
+  if (run.deleted_at !== null || run.content_json === null || run.erasures > 0) {
     throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   }
   if (!isFinished(run.status)) {
@@ -113,7 +111,7 @@ async function readOriginal(
   const afterStep = body.afterStep ?? 0;
   const steps = await readSteps(reads, run);
   checkAfterStep(run, steps, afterStep, body.message ?? null);
-  checkCopies(await reads.all(attachmentsOfRun, { chatKey, runId }));
+  if (run.attachments > 0) checkCopies(await reads.all(attachmentsOfRun, { chatKey, runId }));
   if (run.continues !== null && run.answers_json === null) {
     throw invalid('The run continued another one, and an earlier version of the server has deleted its answers.');
   }
@@ -144,6 +142,7 @@ async function readOriginal(
       from: chatKey,
       runId,
       afterStep,
+      hasAttachments: run.attachments > 0,
       agency,
       model,
       settlements: run.answers_json === null ? [] : (parseOwnJson(run.answers_json) as Settlement[]),
@@ -157,7 +156,7 @@ const invalid = (sentence: string) => new Refusal('invalid_request', sentence);
 
 async function readSteps(reads: Reads, run: RunToRerun): Promise<readonly JournalledStep[]> {
   const only = onlyStepRow(run);
-  return (only === null ? await reads.all(getJournal, { runId: run.run_id }) : [only]).map(journalledStep);
+  return only === null ? readOriginalJournal(reads, run.run_id) : [journalledStep(only)];
 }
 
 function checkAfterStep(

@@ -24,15 +24,19 @@ const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map((
 export async function storeOriginal(
   tx: Tx,
   rerun: Rerun,
-  { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
+  {
+    chatKey,
+    runId,
+    extrasJson,
+  }: { readonly chatKey: ChatKey; readonly runId: RunId; readonly extrasJson: string | null },
 ): Promise<readonly StoredAttachment[]> {
-  const { from, runId: original, afterStep, steps } = rerun;
-  await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
+  const { from, runId: original, afterStep, steps, hasAttachments } = rerun;
+  await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun), extrasJson });
   await storeKeptState(tx, chatKey, steps);
   if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
   if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
-  const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
-  if (attachments === 0) return [];
+  if (!hasAttachments) return [];
+  await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   await tx.run(useBlobsOfChat, { chatKey });
   if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0)
     throw new SourceChanged('A blob of the chat was deleted.');
@@ -49,7 +53,8 @@ async function storeKeptState(tx: Tx, chatKey: ChatKey, steps: Rerun['steps']): 
 }
 
 /** The write of T1 for an eval. Its run counts as its own original, so it is free like any rerun. */
-export const storeEval = (tx: Tx, runId: RunId) => tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0 });
+export const storeEval = (tx: Tx, runId: RunId, extrasJson: string | null) =>
+  tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0, extrasJson });
 
 /** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
 export const toResumePoint = (rerun: Pick<Rerun, 'steps'>, now: number): ResumePoint | null =>

@@ -145,7 +145,7 @@ async function callAgent(execution: Execution): Promise<Step | null> {
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   const steps = toWalked(known, run.extras.rerun);
-  const state = new RunState(() => readState(execution), { own: inCommitOrder(steps), earlier: chain.steps });
+  const state = new RunState(() => readState(execution), { own: () => inCommitOrder(steps), earlier: chain.steps });
   using team = new RunTeam(deps, execution, state);
   team.chain = chain.runIds;
   const entry = await team.root();

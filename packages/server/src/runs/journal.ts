@@ -75,14 +75,15 @@ export function stepOutcome(recordJson: string): StepOutcome {
 }
 
 /** Decodes a row of the journal. */
-export const journalledStep = (row: StepRow): JournalledStep => {
-  const { kind, status } = row;
-  return stepColumns(row, Object.assign(stepOutcome(row.record_json), { kind, status }));
-};
+export const journalledStep = (row: Omit<StepRow, 'run_id'>): JournalledStep => ({
+  ...stepColumns(row),
+  kind: row.kind,
+  status: row.status,
+  ...stepOutcome(row.record_json),
+});
 
-/** Adds the columns that both tables have to what is decoded already. One literal: a rerun decodes 100 rows before its first token. */
-export const stepColumns = <T extends object>(row: Omit<StepRow, 'kind' | 'status'>, decoded: T) => ({
-  ...decoded,
+/** Decodes the columns that both tables have. */
+export const stepColumns = (row: Omit<StepRow, 'run_id' | 'kind' | 'status'>) => ({
   step: row.step,
   attempt: row.attempt,
   loop: row.loop,

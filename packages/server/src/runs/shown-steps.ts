@@ -16,7 +16,7 @@ export type ShownStep = ReturnType<typeof stepColumns> &
   };
 
 export const shownStep = (row: ShownStepRow): ShownStep => ({
-  ...stepColumns(row, {}),
+  ...stepColumns(row),
   kind: row.kind,
   status: row.status,
   ...(JSON.parse(row.record_json) as StepOutcome & UnfinishedStepRecord),

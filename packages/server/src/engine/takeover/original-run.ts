@@ -1,8 +1,8 @@
 import { takeKept } from '../../domain/run/rerun.ts';
 import { parseExtras } from '../../domain/run/run-extras.ts';
 import { type JournalledStep, KEPT_EVENT_ID } from '../../domain/run/step.ts';
-import { journalledStep } from '../../runs/journal.ts';
 import { storeKeptSteps } from '../../runs/kept-steps.ts';
+import { readOriginalJournal } from '../../runs/original-journal.ts';
 import { chatOfOriginal, storedKeptStep } from '../../store/queries/reruns.ts';
 import { getJournal, type UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
@@ -17,7 +17,7 @@ export async function readOriginal(tx: Tx, run: UnfinishedRun): Promise<readonly
   const { run_id: runId, attempt, rerun_of: original, rerun_after_step: afterStep } = run;
   // A run for an eval has its own id there.
   if (original === null || original === runId) return null;
-  const journal = (await tx.all(getJournal, { runId: original })).map(journalledStep);
+  const journal = await readOriginalJournal(tx, original);
   const isStored = (await tx.all(storedKeptStep, { runId, eventId: KEPT_EVENT_ID })).length > 0;
   // Admission sets the number of the last kept step. An own step would have been stored together with the kept ones.
   const lacksKept = run.step > 0 && !isStored && (await tx.all(getJournal, { runId })).length === 0;

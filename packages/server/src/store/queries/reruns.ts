@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ChatKey, IntegrationId, RunId } from '../../domain/ids.ts';
 import { type RowOf, statement } from '../statement.ts';
+import { isRefused } from './erasures.ts';
 import type { JsonRows } from './file-batches.ts';
 import { raw } from './raw.ts';
 import { soughtId } from './sought-id.ts';
@@ -22,21 +23,61 @@ export const runToRerun = statement('run to rerun', (db, p: { integrationId: Int
     .select(['runs.chat_key', 'runs.consumer_id', 'runs.status', 'runs.agency'])
     .select(['runs.continues', 'runs.answers_json', 'runs.client_tools_json', 'runs.extras_json'])
     .select(['chats.deleted_at', 'messages.content_json', 'messages.sandbox_files_json'])
+    .select(
+      sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and a.run_id = runs.run_id)`.as(
+        'attachments',
+      ),
+    )
+    .select(
+      sql<number>`(select count(*) from erasures e where e.integration_id = runs.integration_id
+        and e.consumer_id = runs.consumer_id and ${isRefused})`.as('erasures'),
+    )
     .where('runs.run_id', '=', soughtId<RunId>(p.runId))
     .where('runs.integration_id', '=', p.integrationId),
 );
 
 export type RunToRerun = RowOf<typeof runToRerun>;
 
-/** Called after the run was inserted. `step`: the largest number of a step that is kept. */
-export const storeRerun = statement(
-  'store rerun',
-  (db, p: { runId: RunId; rerunOf: RunId; afterStep: number; step: number }) =>
-    db
-      .updateTable('runs')
-      .set({ rerun_of: p.rerunOf, rerun_after_step: p.afterStep, step: p.step })
-      .where('run_id', '=', p.runId),
+interface RerunColumns {
+  readonly runId: RunId;
+  readonly rerunOf: RunId;
+  readonly afterStep: number;
+  /** The largest number of a step that is kept. */
+  readonly step: number;
+  readonly extrasJson: string | null;
+}
+
+/** Called after the run was inserted. */
+export const storeRerun = statement('store rerun', (db, p: RerunColumns) =>
+  db
+    .updateTable('runs')
+    .set({ rerun_of: p.rerunOf, rerun_after_step: p.afterStep, step: p.step, extras_json: p.extrasJson })
+    .where('run_id', '=', p.runId),
 );
+
+/** What a rerun reads of each step. Each further column costs it 10 µs for 100 steps. */
+const ORIGINAL_COLUMNS = [
+  ...([
+    'step',
+    'kind',
+    'loop',
+    'index_in_loop',
+    'agent',
+    'caller_agent',
+    'model',
+    'tool',
+    'call_id',
+    'status',
+  ] as const),
+  ...(['last_event_id', 'record_json', 'started_at', 'completed_at'] as const),
+] as const;
+
+/** Reads the journal of an original run in the order of its primary key: to sort the rows here costs 40 µs for 100 steps. */
+export const journalOfOriginal = statement('journal of original', (db, p: { runId: RunId }) =>
+  db.selectFrom('steps').select(ORIGINAL_COLUMNS).where('run_id', '=', p.runId).orderBy('step'),
+);
+
+export type OriginalStepRow = RowOf<typeof journalOfOriginal>;
 
 const OWN_COLUMNS = ['run_id', 'attempt', 'first_event_id', 'last_event_id'];
 const keptColumns = listColumns(STEP_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column)));
