@@ -55,29 +55,15 @@ export const storeRerun = statement('store rerun', (db, p: RerunColumns) =>
     .where('run_id', '=', p.runId),
 );
 
-/** What a rerun reads of each step. Each further column costs it 10 µs for 100 steps. */
-const ORIGINAL_COLUMNS = [
-  ...([
-    'step',
-    'kind',
-    'loop',
-    'index_in_loop',
-    'agent',
-    'caller_agent',
-    'model',
-    'tool',
-    'call_id',
-    'status',
-  ] as const),
-  ...(['last_event_id', 'record_json', 'started_at', 'completed_at'] as const),
-] as const;
+type ReadColumn = Exclude<(typeof STEP_COLUMNS)[number], 'run_id' | 'attempt' | 'first_event_id'>;
+/** A rerun does without the others: each column costs 10 µs for 100 steps. */
+const isRead = (column: string): column is ReadColumn => !['run_id', 'attempt', 'first_event_id'].includes(column);
+const READ_COLUMNS = STEP_COLUMNS.filter(isRead);
 
 /** Reads the journal of an original run in the order of its primary key: to sort the rows here costs 40 µs for 100 steps. */
 export const journalOfOriginal = statement('journal of original', (db, p: { runId: RunId }) =>
-  db.selectFrom('steps').select(ORIGINAL_COLUMNS).where('run_id', '=', p.runId).orderBy('step'),
+  db.selectFrom('steps').select(READ_COLUMNS).where('run_id', '=', p.runId).orderBy('step'),
 );
-
-export type OriginalStepRow = RowOf<typeof journalOfOriginal>;
 
 const OWN_COLUMNS = ['run_id', 'attempt', 'first_event_id', 'last_event_id'];
 const keptColumns = listColumns(STEP_COLUMNS.filter((column) => !OWN_COLUMNS.includes(column)));
