@@ -6,6 +6,7 @@ import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
 import { stateAfter } from '../domain/run/state-steps.ts';
 import { hasImages } from '../domain/run/step.ts';
+import { copyKept } from '../runs/kept-steps.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
 import { stateAtStart, storeState } from '../store/queries/chat-states.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
@@ -33,7 +34,13 @@ export async function storeOriginal(
   const { from, runId: original, afterStep, steps, hasAttachments } = rerun;
   await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun), extrasJson });
   await storeKeptState(tx, chatKey, steps);
-  if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
+  const summaries = steps.filter(({ kind }) => kind === 'summary');
+  if (summaries.length > 0) {
+    // The prompt is made with the chat's summary, which is read.
+    const copied = await copyKept(tx, { runId, original, steps: summaries });
+    if (copied !== summaries.length) throw new SourceChanged('The steps of the run were deleted.');
+    await tx.run(setSummary, { chatKey, runId });
+  }
   if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
   if (!hasAttachments) return [];
   await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });

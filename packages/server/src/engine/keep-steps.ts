@@ -13,8 +13,8 @@ interface KeepingRun {
   journalling: Promise<void>;
 }
 
-/** Most models have not answered by then, and people who open the rerun see its steps. */
-const KEEP_AFTER_MS = 250;
+/** A fast model has answered by then, and a slow one is not delayed. People who open the rerun see its steps. */
+const KEEP_AFTER_MS = 50;
 
 /** Returns the steps that a rerun keeps of its original run. Null in other runs, and in later attempts: a takeover stores them. */
 export function findKept({ runId, attempt, rerunOf, resumed }: AdmittedRun): KeptSteps | null {

@@ -20,13 +20,13 @@ export interface KeptSteps {
  * run's start. Idempotent.
  */
 export async function storeKeptSteps(tx: Tx, kept: KeptSteps): Promise<void> {
-  const { runId, attempt, original, steps } = kept;
+  const { runId, attempt, steps } = kept;
   if ((await tx.run(lockAttempt, { runId, attempt })) === 0) throw RunLost.ofAttempt(runId, attempt);
-  const copied = await tx.run(copySteps, {
-    from: original,
-    runId,
-    steps: jsonRows(steps.map(({ step }) => ({ step }))),
-  });
-  // The original's chat was deleted since the rerun was admitted, or an earlier try has committed.
+  const copied = await copyKept(tx, kept);
+  // The original's chat was deleted since the rerun was admitted, or some are stored.
   if (copied < steps.length) await Promise.all(steps.map((step) => storeStep(tx, runId, step)));
 }
+
+/** Copies steps of the original run. Resolves to how many were copied. */
+export const copyKept = (tx: Tx, { runId, original, steps }: Omit<KeptSteps, 'attempt'>): Promise<number> =>
+  tx.run(copySteps, { from: original, runId, steps: jsonRows(steps.map(({ step }) => ({ step }))) });

@@ -1,9 +1,9 @@
 import { takeKept } from '../../domain/run/rerun.ts';
 import { parseExtras } from '../../domain/run/run-extras.ts';
-import { type JournalledStep, KEPT_EVENT_ID } from '../../domain/run/step.ts';
+import type { JournalledStep } from '../../domain/run/step.ts';
 import { storeKeptSteps } from '../../runs/kept-steps.ts';
 import { readOriginalJournal } from '../../runs/original-journal.ts';
-import { chatOfOriginal, storedKeptStep } from '../../store/queries/reruns.ts';
+import { chatOfOriginal } from '../../store/queries/reruns.ts';
 import { getJournal, type UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
 
@@ -18,9 +18,8 @@ export async function readOriginal(tx: Tx, run: UnfinishedRun): Promise<readonly
   // A run for an eval has its own id there.
   if (original === null || original === runId) return null;
   const journal = await readOriginalJournal(tx, original);
-  const isStored = (await tx.all(storedKeptStep, { runId, eventId: KEPT_EVENT_ID })).length > 0;
-  // Admission sets the number of the last kept step. An own step would have been stored together with the kept ones.
-  const lacksKept = run.step > 0 && !isStored && (await tx.all(getJournal, { runId })).length === 0;
+  // Admission stores the number of the last kept step, and summaries. An own step is never stored before the kept ones.
+  const lacksKept = run.step > 0 && (await tx.all(getJournal, { runId })).every(({ kind }) => kind === 'summary');
   const chat = await first(tx.all(chatOfOriginal, { runId: original }));
   const isDeleted = chat === undefined || (chat.deleted_at !== null && chat.sharing_chat_key === null);
   if (isDeleted) return lacksKept || parseExtras(run.extras_json).rerun?.tools === 'recorded' ? 'deleted' : null;

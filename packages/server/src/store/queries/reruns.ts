@@ -89,11 +89,6 @@ export const lockAttempt = statement('lock attempt', (db, p: { runId: RunId; att
     .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
-/** Returns a row if the steps that a rerun keeps are stored. `eventId`: the one that they have. */
-export const storedKeptStep = statement('stored kept step', (db, p: { runId: RunId; eventId: number }) =>
-  db.selectFrom('steps').select('step').where('run_id', '=', p.runId).where('last_event_id', '=', p.eventId).limit(1),
-);
-
 /** When the chat of an original run was deleted, and a chat that shares the run. Both are null if they do not exist. */
 export const chatOfOriginal = statement('chat of original', (db, p: { runId: RunId }) =>
   db
