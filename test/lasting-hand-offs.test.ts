@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, type TestContext, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool, handOff } from '@runwire/agency';
-import { STORES, type StoreName, type StreamReader, TEST_API_KEY } from '@runwire/test-kit';
+import { type ModelCall, STORES, type StoreName, type StreamReader, TEST_API_KEY } from '@runwire/test-kit';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import { cites } from '../requirements/cite.ts';
+import { AgenciesFolder } from './support/agencies-folder.ts';
+import { askStore } from './support/ask-store.ts';
+import { listSamples } from './support/doc-samples.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { ask, calls, play, say } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
@@ -44,7 +48,19 @@ const desk = defineAgency({
 
 const to = (name: string, id = `to_${name}`) => calls([id, `transfer_to_${name}`, {}]);
 
-for (const store of STORES) describe(store, () => tests(store));
+/** Who handed over to whom, as the stream shows it. */
+const updates = (reader: StreamReader) =>
+  reader.frames.flatMap(({ data }) => {
+    const frame = data.startsWith('{') ? JSON.parse(data).data : undefined;
+    return frame?.type === 'agent_updated_stream_event' ? [[frame.agent, frame.new_agent.name]] : [];
+  });
+
+for (const store of STORES)
+  describe(store, () => {
+    tests(store);
+    test('each attempt begins with the agent of its run, and later runs with an agent that still counts', (t) =>
+      testTakeover(t, store));
+  });
 
 function tests(store: StoreName): void {
   const rig = ScriptedServer.shared({ store, agencies: { desk } });
@@ -73,11 +89,6 @@ function tests(store: StoreName): void {
   };
   const get = async (path: string) => (await rig.api.get(`${below}/${path}`)).body;
   const lasting = async (chat = 'c') => (await get(`chats/${chat}`)).lastingAgent;
-  const updates = (reader: StreamReader) =>
-    reader.frames.flatMap(({ data }) => {
-      const frame = data.startsWith('{') ? JSON.parse(data).data : undefined;
-      return frame?.type === 'agent_updated_stream_event' ? [[frame.agent, frame.new_agent.name]] : [];
-    });
   const turnToBilling = (agent?: string) =>
     send({ Triage: [to('Billing')], Billing: [say('I take over.')] }, agent === undefined ? {} : { agent });
 
@@ -242,4 +253,47 @@ function tests(store: StoreName): void {
     assert.equal(await asked(integration), 'answered');
     assert.deepEqual(rig.controller.calls.at(-1)?.request.output, { type: 'object' });
   });
+}
+
+/** The agency in the guide. */
+const [LASTING = ''] = listSamples('docs/hand-offs.md', 'yaml');
+const BRIEF = LASTING.replaceAll(', lasts: chat', '');
+
+/** The agent in the guide that has the instructions. */
+const findAgent = ({ request }: ModelCall) => (request.instructions.startsWith('Help') ? 'Billing' : 'Triage');
+
+async function testTakeover(t: TestContext, store: StoreName): Promise<void> {
+  cites(t, 'agents-34-lasts-takeover', 'agents-34-lasts-gone', 'agents-34-lasts-event');
+  using folder = new AgenciesFolder({ 'own/agency.yaml': LASTING });
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path };
+  await using server = await KillableServer.start({ store, env });
+  const { controller } = server;
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'own' });
+  const sent = { apiIntegrationId: 'mine', chatId: 'c', message: 'Go.' };
+  const answer = async (text: string) => {
+    const call = await controller.nextCall();
+    await say(text)(call);
+    return findAgent(call);
+  };
+  const first = await server.hold(sent);
+  await first.call.toolCall('t', 'transfer_to_Billing', '{}');
+  await first.call.end();
+  assert.equal(await answer('I take over.'), 'Billing');
+  await first.reader.whole();
+
+  const kept = await server.hold(sent);
+  assert.equal(findAgent(kept.call), 'Billing');
+  const [row] = await askStore(server.dataDir, `select journal_format from runs where run_id = '${kept.runId}'`);
+  assert.equal(Number(row?.journal_format), 13, 'a version that knows no lasting hand-offs does not know the format');
+  folder.write({ 'own/agency.yaml': BRIEF });
+  await server.process.kill();
+  await server.startAgain({ env });
+  assert.equal(await answer('The record counts.'), 'Billing');
+  const again = await server.api.events(kept.runId, null, 'mine');
+  await again.whole();
+  assert.deepEqual(updates(again), [['Triage', 'Billing']]);
+  const last = await server.hold(sent);
+  assert.equal(findAgent(last.call), 'Triage', 'the hand-off does not last any more');
+  await last.call.end();
+  await last.reader.whole();
 }

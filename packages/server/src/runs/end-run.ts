@@ -163,7 +163,7 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   );
   await Promise.all(writes);
   const lastingAgent = status === 'completed' ? findLastingAgent(outcome.items) : undefined;
-  // Sent after `growChat`, whose lock comes before.
+  // Sent after `growChat`, which locks the chat first.
   if (lastingAgent !== undefined) await tx.run(storeLastingAgent, { chatKey, agent: lastingAgent });
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
   if (deps.outbox.mayWant(run.integrationId)) {

@@ -176,6 +176,8 @@ test('admits a request without fault', () => {
     kind: 'admit',
     agency: 'demo',
     agent: 'Concierge',
+    begins: null,
+    readsLasting: false,
     textOnly: false,
     maxRunSeconds: null,
     model: null,

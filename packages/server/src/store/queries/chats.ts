@@ -159,7 +159,7 @@ const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs as busy')
     .crossJoin('chats')
-    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
+    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat, lastingAgent])
     .where('busy.integration_id', '=', integrationId)
     .whereRef('chats.chat_key', '=', 'busy.chat_key')
     .where('chats.integration_id', '=', integrationId)
