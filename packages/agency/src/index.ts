@@ -280,6 +280,8 @@ export interface FlowDefinition {
   readonly kind?: 'delegate' | 'handoff';
   /** `none` if the recipient of a delegation must not see its earlier exchanges with the sender. If absent, `chat`. */
   readonly memory?: 'chat' | 'none';
+  /** Only of a hand-off. `chat`: later runs of the chat begin with `to`. If absent, it lasts to the end of its run. */
+  readonly lasts?: 'chat';
 }
 
 export interface AgencyLimits {
@@ -387,6 +389,6 @@ export function delegate(from: Party, to: Party, options: Pick<FlowDefinition, '
 }
 
 /** `from` may hand the conversation over to `to`. */
-export function handOff(from: Party, to: Party): FlowDefinition {
-  return { from, to, kind: 'handoff' };
+export function handOff(from: Party, to: Party, options: Pick<FlowDefinition, 'lasts'> = {}): FlowDefinition {
+  return { from, to, kind: 'handoff', ...options };
 }

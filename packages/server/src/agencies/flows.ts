@@ -49,15 +49,21 @@ export function expandFlows(
       continue;
     }
     const isExplicit = from !== EVERY && to !== EVERY;
+    if (kind === 'delegate' && flow.lasts !== undefined) {
+      const sentence = '`lasts` is only for hand-offs; remove it, or write `kind: handoff`.';
+      faults.add(location, [...path, 'lasts'], sentence, 'key');
+      continue;
+    }
     // A wildcard that is written again adds nothing; expanding each one could fill the memory.
     const wildcard = JSON.stringify([from, to, kind]);
     if (!isExplicit && wildcards.has(wildcard)) continue;
     wildcards.add(wildcard);
-    const memory = flow.memory ?? 'chat';
+    const { memory = 'chat', lasts } = flow;
+    const way = { kind, memory, ...(lasts !== undefined && { lasts }) };
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
-        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit, index: expanded.length, path });
+        expanded.push({ ...way, from: sender, to: recipient, isExplicit, index: expanded.length, path });
       }
     }
   }
@@ -81,13 +87,15 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
   }
   // In the order in which they were written, so that an agent's tools have a stable order.
   const order = [...pairs.values()].flat().toSorted((a, b) => a.index - b.index);
-  return new Map(
-    agents.map((name) => [
-      name,
-      order.filter(({ from }) => from === name).map(({ to, kind, memory }): LoadedFlow => ({ to, kind, memory })),
-    ]),
-  );
+  return new Map(agents.map((name) => [name, order.filter(({ from }) => from === name).map(toLoaded)]));
 }
+
+const toLoaded = ({ to, kind, memory, lasts }: ExpandedFlow): LoadedFlow => ({
+  to,
+  kind,
+  memory,
+  ...(lasts !== undefined && { lasts }),
+});
 
 function parseFlow(written: string): FlowFile {
   // The shape was checked.

@@ -42,6 +42,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
                 >
                   <path className="edge-line" d={edge.line} />
                   <path className="edge-arrow" d={edge.arrow} />
+                  {edge.dot !== null && <path className="edge-dot" d={edge.dot} />}
                 </g>
               ))}
             </svg>
@@ -68,7 +69,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
         </div>
       </div>
       <div className="graph-foot">
-        {edges.length > 0 && <Legend />}
+        {edges.length > 0 && <Legend hasLasting={edges.some(({ lasts }) => lasts !== null)} />}
         <div className="row graph-zoom">
           {counts !== undefined && <span className="small muted">Runs of the last 24 hours</span>}
           <button type="button" className="button button-small" aria-label="Smaller" onClick={smaller}>
@@ -86,13 +87,19 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
   );
 }
 
-function Legend() {
+function Legend({ hasLasting }: { readonly hasLasting: boolean }) {
   return (
     <ul className="graph-legend small muted">
       <li>
         <LegendLine kind="handoff" />
         <span>Hand-off: the other agent continues</span>
       </li>
+      {hasLasting && (
+        <li>
+          <LegendLine kind="handoff" isLasting />
+          <span>Hand-off that lasts: the chat's next runs begin with the other agent</span>
+        </li>
+      )}
       <li>
         <LegendLine kind="delegate" />
         <span>Delegation: the other agent answers, the first continues</span>
@@ -101,11 +108,17 @@ function Legend() {
   );
 }
 
-function LegendLine({ kind }: { readonly kind: 'handoff' | 'delegate' }) {
+interface LegendLineProps {
+  readonly kind: 'handoff' | 'delegate';
+  readonly isLasting?: boolean;
+}
+
+function LegendLine({ kind, isLasting = false }: LegendLineProps) {
   return (
     <svg width="40" height="10" aria-hidden="true" focusable="false" className={`edge edge-${kind}`}>
       <path className="edge-line" d="M 0 5 H 32" />
       <path className="edge-arrow" d="M 40 5 l -8 -4 v 8 z" />
+      {isLasting && <circle className="edge-dot" cx="4" cy="5" r="4" />}
     </svg>
   );
 }

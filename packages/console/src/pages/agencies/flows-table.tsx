@@ -23,12 +23,12 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
             </tr>
           </thead>
           <tbody>
-            {flows.map(({ from, to, kind }) => (
+            {flows.map(({ from, to, kind, lasts }) => (
               <tr key={`${kind} ${JSON.stringify([from, to])}`} data-row>
                 <td title={from}>
                   <bdi>{from}</bdi>
                 </td>
-                <td>{KINDS[kind]}</td>
+                <td>{lasts === null ? KINDS[kind] : 'Hand-off that lasts'}</td>
                 <td title={to}>
                   <bdi>{to}</bdi>
                 </td>

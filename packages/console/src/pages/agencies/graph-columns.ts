@@ -2,6 +2,8 @@ export interface GraphFlow {
   readonly from: string;
   readonly to: string;
   readonly kind: 'handoff' | 'delegate';
+  /** `chat` if the chat's next runs begin with `to`. */
+  readonly lasts: 'chat' | null;
 }
 
 export interface GraphInput {

@@ -120,6 +120,7 @@ export const chat = {
   forkedFrom: null,
   replacedBy: null,
   approvals: [],
+  lastingAgent: null,
   transient: false,
   metadata: null,
 };

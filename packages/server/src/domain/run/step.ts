@@ -52,8 +52,11 @@ export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
 /** The format of a run that uses the chat's state: an earlier version would leave the state and its changes out. */
 export const JOURNAL_FORMAT_WITH_STATE = 12;
 
+/** The format of a run that begins with the agent of a lasting hand-off, or that makes one: an earlier version would not. */
+export const JOURNAL_FORMAT_WITH_LASTING = 13;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_STATE;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_LASTING;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {

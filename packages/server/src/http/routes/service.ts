@@ -171,9 +171,13 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),
-    flows: agents.flatMap(({ name, flows }) => flows.map(({ to, kind }) => ({ from: name, to, kind }))),
+    flows: agents.flatMap(({ name, flows }) =>
+      flows.map(({ to, kind, lasts = null }) => ({ from: name, to, kind, lasts })),
+    ),
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
+    longChats: loaded === null ? null : loaded.longChats.isSummarized ? 'summarize' : 'leave_out',
+    summaryModel: loaded?.longChats.modelId ?? null,
     loadedAt: loaded === null ? null : iso(loaded.loadedAt),
     mcp: mcp.map(({ server, state, tools, error: problem, since, lastOutput }) => ({
       server,
