@@ -402,7 +402,7 @@ function tests(store: StoreName): void {
       await reader.whole();
       return runId;
     };
-    const rerunOf = async (runId: string, body: object = {}) => {
+    const startRerun = async (runId: string, body: object = {}) => {
       const reader = await server.api.rerun('mine', runId, { afterStep: 2, ...body });
       const { prompt } = (await controller.nextCall()).request;
       return { id: String(reader.headers['x-run-id']), prompt };
@@ -410,10 +410,10 @@ function tests(store: StoreName): void {
     const steps = async (runId: string) =>
       pickColumn((await server.api.get(`/v2/integrations/mine/runs/${runId}/steps`)).body.items, 'step');
     const [deleted, other] = [await record('deleted'), await record('other')];
-    const orphan = await rerunOf(deleted, { keep: true });
+    const orphan = await startRerun(deleted, { keep: true });
     await eventually('the kept steps are stored', async () => (await steps(orphan.id)).length === 2);
     assert.equal((await server.api.delete('/v2/integrations/mine/chats/deleted')).status, 204);
-    const kept = await rerunOf(other);
+    const kept = await startRerun(other);
     await server.process.gone;
 
     await server.startAgain();

@@ -3,8 +3,8 @@ import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { Step } from '../domain/run/step.ts';
 
 /**
- * Returns the calls of the run that this one repeats, or null if this run makes its calls. `steps` are those that the run has
- * already, `chained` those of the runs that it continues.
+ * Returns the calls of the run that this one repeats, or null if this run makes its calls. `steps` are the run's own, `chained`
+ * belong to the runs that it continues.
  */
 export function readRecorded(
   { extras: { rerun }, original }: Pick<AdmittedRun, 'extras' | 'original'>,
