@@ -7,7 +7,7 @@ import { type Graph, type GraphNode, layOutGraph } from '../packages/console/src
 /** Reads flows as agencies write them: `A => B` is a hand-off, `A -> B` a delegation. */
 const flow = (text: string): GraphFlow => {
   const [from = '', sign, to = ''] = text.split(' ');
-  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate' };
+  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate', conditional: false };
 };
 
 const lay = (agents: string, entryPoints: string, ...flows: string[]) =>
@@ -109,7 +109,12 @@ test('agents never overlap, and everything is inside, for up to 40 agents with a
       agents: fc.constant(agents),
       entryPoints: fc.subarray(agents),
       flows: fc.uniqueArray(
-        fc.record({ from: name, to: name, kind: fc.constantFrom('handoff' as const, 'delegate' as const) }),
+        fc.record({
+          from: name,
+          to: name,
+          kind: fc.constantFrom('handoff' as const, 'delegate' as const),
+          conditional: fc.boolean(),
+        }),
         { maxLength: 80, selector: ({ from, to, kind }) => `${from} ${to} ${kind}` },
       ),
     });

@@ -13,6 +13,9 @@ const agent = Type.Object(
       description: 'Names of the tools whose arguments an approval may change.',
     }),
     remember: Type.Array(Type.String(), { description: 'Names of the tools that an approval may allow for the chat.' }),
+    conditional: Type.Array(Type.String(), {
+      description: 'Names of the tools that `isEnabled` can hide from the model in a step.',
+    }),
     sandbox: flag('True if the agent may run commands.'),
     starters: Type.Array(Type.String(), { description: 'Messages that a user may begin with.' }),
   },
@@ -26,6 +29,7 @@ const flow = Type.Object(
     kind: oneOfStrings(['handoff', 'delegate'], {
       description: '`handoff`: `to` continues the run. `delegate`: `to` answers, and `from` continues.',
     }),
+    conditional: flag('True if `isEnabled` can hide it from the model of `from` in a step.'),
   },
   { description: 'A way from one agent to another.' },
 );

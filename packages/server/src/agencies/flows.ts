@@ -1,6 +1,7 @@
 import type { FlowFile } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
+import { type ConditionParts, findCondition } from './load-condition.ts';
 import type { LoadedFlow } from './loaded-agency.ts';
 
 const EVERY = '*';
@@ -14,13 +15,19 @@ interface ExpandedFlow extends LoadedFlow {
   readonly path: Path;
 }
 
+/** What flows name. */
+interface FlowParts {
+  readonly agents: readonly string[];
+  readonly conditions: ConditionParts;
+}
+
 /**
  * Checks the flows and expands wildcards. A flow that names both agents replaces the wildcards for these two.
  * Returns the flows by the agent that they begin at.
  */
 export function expandFlows(
   flows: readonly (string | FlowFile)[],
-  agents: readonly string[],
+  { agents, conditions }: FlowParts,
   location: Location,
   faults: Faults,
 ): ReadonlyMap<string, readonly LoadedFlow[]> {
@@ -54,10 +61,13 @@ export function expandFlows(
     if (!isExplicit && wildcards.has(wildcard)) continue;
     wildcards.add(wildcard);
     const memory = flow.memory ?? 'chat';
+    const named = { location, path: [...path, 'isEnabled'] };
+    const isEnabled = findCondition(flow.isEnabled, conditions, named, faults);
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
-        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit, index: expanded.length, path });
+        const index = expanded.length;
+        expanded.push({ from: sender, to: recipient, kind, memory, isEnabled, isExplicit, index, path });
       }
     }
   }
@@ -81,13 +91,13 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
   }
   // In the order in which they were written, so that an agent's tools have a stable order.
   const order = [...pairs.values()].flat().toSorted((a, b) => a.index - b.index);
-  return new Map(
-    agents.map((name) => [
-      name,
-      order.filter(({ from }) => from === name).map(({ to, kind, memory }): LoadedFlow => ({ to, kind, memory })),
-    ]),
-  );
+  return new Map(agents.map((name) => [name, order.filter(({ from }) => from === name).map(toLoaded)]));
 }
+
+const toLoaded = ({ to, kind, memory, isEnabled }: ExpandedFlow): LoadedFlow => ({
+  ...{ to, kind, memory },
+  ...(isEnabled !== undefined && { isEnabled }),
+});
 
 function parseFlow(written: string): FlowFile {
   // The shape was checked.

@@ -2,6 +2,7 @@ export interface GraphFlow {
   readonly from: string;
   readonly to: string;
   readonly kind: 'handoff' | 'delegate';
+  readonly conditional: boolean;
 }
 
 export interface GraphInput {
