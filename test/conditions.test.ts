@@ -14,6 +14,7 @@ import {
 import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { askStore } from './support/ask-store.ts';
+import { listSamples } from './support/doc-samples.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { ask, calls, getAgent, play, say } from './support/play.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -140,6 +141,31 @@ flows:
 };
 
 const readAsked = ({ path }: AgenciesFolder) => readFileSync(join(path, 'own/asked.txt'), 'utf8').trim().split('\n');
+
+test('the agency in docs/conditions.md shows the refund after the customer was verified', async () => {
+  const page = 'docs/conditions.md';
+  const [code = ''] = listSamples(page, 'ts');
+  const [agency = ''] = listSamples(page, 'yaml');
+  using folder = new AgenciesFolder({ 'shop/tools.ts': code, 'shop/agency.yaml': agency });
+  await using controller = await ModelController.start();
+  await using server = await startTestServer({
+    env: { RUNWIRE_AGENCIES_DIR: folder.path },
+    model: scriptedModel(controller.port),
+  });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'shop' });
+  const seen: string[][] = [];
+  controller.onCall = async (call) => {
+    seen.push(call.request.tools.map(({ name }) => name));
+    if (seen.length === 1) await call.toolCall('c1', 'verify', '{}');
+    else await call.text('Done.');
+    await call.end();
+  };
+  for (const plan of ['free', 'premium']) {
+    const body = { apiIntegrationId: 'own', chatId: 'c', message: 'Hi', user_context: { plan } };
+    await (await server.api.complete(body)).whole();
+  }
+  assert.deepEqual(seen, [['verify'], ['verify', 'refund'], ['verify', 'refund', 'transfer_to_Concierge']]);
+});
 
 test('a function that ends its process twice fails the run and is named', async (t) => {
   cites(t, 'agents-34-enabled-error', 'agents-34-enabled-process');

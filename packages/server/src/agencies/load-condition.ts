@@ -15,7 +15,7 @@ export const loadCondition =
   async (about) =>
     given.call(owner, about);
 
-/** Finds the function that a flow names. Returns undefined if it names none, or one that cannot be used. */
+/** Finds the function that a flow names. Returns undefined if it names none, and if the function cannot be used. */
 export function findCondition(
   name: string | undefined,
   known: ConditionParts,

@@ -198,7 +198,7 @@ function getFlow(flow: Fields, conditions: Map<string, IsEnabled>, onNoFunction:
     return fields;
   }
   const name = `${fields.from} ${fields.kind === 'handoff' ? '=>' : '->'} ${fields.to}`;
-  // Of a wildcard that is written twice, the first one counts.
+  // If a wildcard is written twice, the first flow counts.
   if (!conditions.has(name)) conditions.set(name, loadCondition(isEnabled as (about: object) => unknown, flow));
   return { ...fields, isEnabled: name };
 }
