@@ -238,15 +238,16 @@ function tests(store: StoreName): void {
       all.map((step: { hidden: unknown }) => step.hidden),
       [[{ kind: 'tool', name: 'refund' }, closer], [], [closer]],
     );
-    const [first, , , , later] = asked;
-    const { state, date, ...others } = first?.about as AboutStep;
+    const [first, , , , later] = asked.map(({ about }) => about) as AboutStep[];
+    assert.ok(first !== undefined && later !== undefined);
+    const { state, date, ...others } = first;
     assert.deepEqual(others, {
       agent: 'Lead',
       member: { consumerId: 'ann', name: 'Ann', metadata: {} },
       userContext: { shop: 1 },
     });
-    assert.deepEqual([state, later?.about.state], [{}, { plan: 'pro' }]);
-    assert.deepEqual([date.toISOString(), later?.about.date.toISOString()], [all[0].startedAt, all[2].startedAt]);
+    assert.deepEqual([state, later.state], [{}, { plan: 'pro' }]);
+    assert.deepEqual([date.toISOString(), later.date.toISOString()], [all[0].startedAt, all[2].startedAt]);
   });
 
   test('a function has its own copies and cannot change the state', async (t) => {
@@ -275,12 +276,12 @@ function tests(store: StoreName): void {
       ask('d', 'Writer', 'Write.'),
     );
     const { models, end } = await send({ Lead: [all, say('Done.')], Writer: [say('Written.')] });
-    const [first] = models as [ModelCall];
-    const sent = first.request.tools.find(({ name }) => name === 'send_message');
-    const { recipient_agent: to } = (sent?.inputSchema as { properties: Record<string, { enum?: unknown }> })
-      .properties;
+    const [first] = models;
+    const sent = first?.request.tools.find(({ name }) => name === 'send_message');
+    assert.ok(sent !== undefined);
+    const { recipient_agent: to } = (sent.inputSchema as { properties: Record<string, { enum?: unknown }> }).properties;
     assert.deepEqual(to?.enum, ['Writer']);
-    assert.doesNotMatch(sent?.description ?? '', /Helper/);
+    assert.doesNotMatch(sent.description, /Helper/);
     assert.deepEqual(outputs(models.at(-1)), [
       'There is no tool `refund`.',
       'There is no tool `transfer_to_Closer`.',
@@ -424,7 +425,7 @@ function tests(store: StoreName): void {
     );
     const { runId } = await send({ Lead: [say('Done.')] });
     const [row] = await askStore(rig.server.dataDir, `select journal_format from runs where run_id = '${runId}'`);
-    assert.equal(Number(row?.journal_format), 13);
+    assert.equal(Number(row?.journal_format), 14);
     assert.ok(asked.length > 0);
   });
 }

@@ -63,6 +63,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/from-google-adk.md': { yaml: 1, ts: 1 },
   'docs/from-openai-agents.md': { yaml: 1, ts: 1 },
   'docs/guardrails.md': { ts: 1, yaml: 1 },
+  'docs/hand-offs.md': { yaml: 1 },
   'docs/images.md': { sh: 1, json: 1 },
   'docs/long-chats.md': { yaml: 1, json: 1 },
   'docs/mcp-server.md': { sh: 1, ts: 1, json: 3 },

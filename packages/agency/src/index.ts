@@ -305,6 +305,8 @@ export interface FlowDefinition {
   readonly memory?: 'chat' | 'none';
   /** If absent, the model of `from` sees the flow in every step. */
   readonly isEnabled?: IsEnabled;
+  /** Only of a hand-off. `chat`: later runs of the chat begin with `to`. If absent, it lasts to the end of its run. */
+  readonly lasts?: 'chat';
 }
 
 export interface AgencyLimits {
@@ -416,6 +418,10 @@ export function delegate(
 }
 
 /** `from` may hand the conversation over to `to`. */
-export function handOff(from: Party, to: Party, options: Pick<FlowDefinition, 'isEnabled'> = {}): FlowDefinition {
+export function handOff(
+  from: Party,
+  to: Party,
+  options: Pick<FlowDefinition, 'lasts' | 'isEnabled'> = {},
+): FlowDefinition {
   return { from, to, kind: 'handoff', ...options };
 }

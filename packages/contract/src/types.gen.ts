@@ -2086,6 +2086,10 @@ export interface Chat {
     at: string;
   }[];
   /**
+   * The agent of the last lasting hand-off. It begins the runs whose requests name no agent, as long as a lasting hand-off leads to it. Null if there was none.
+   */
+  lastingAgent: string | null;
+  /**
    * True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.
    */
   transient: boolean;
@@ -3980,6 +3984,10 @@ export interface Agency {
      */
     kind: 'handoff' | 'delegate';
     /**
+     * `chat`: later runs of the chat begin with `to`. Null if a hand-off lasts to the end of its run.
+     */
+    lasts: 'chat' | null;
+    /**
      * True if `isEnabled` can hide it from the model of `from` in a step.
      */
     conditional: boolean;
@@ -3992,6 +4000,14 @@ export interface Agency {
    * Hash of everything that the agency loads. Null if it could not be loaded.
    */
   version: string | null;
+  /**
+   * What happens to the oldest turns of a chat that is too long for the model. Null if the agency could not be loaded.
+   */
+  longChats: 'summarize' | 'leave_out' | null;
+  /**
+   * Model that sums up the oldest turns. Null if the model of the agent that begins the run does.
+   */
+  summaryModel: string | null;
   /**
    * When this version was loaded. Null if the agency could not be loaded.
    */

@@ -60,6 +60,12 @@ class Agency(TypedDict):
     """The form in which the agency is written. Null if it could not be loaded."""
     version: str | None
     """Hash of everything that the agency loads. Null if it could not be loaded."""
+    longChats: Literal["summarize", "leave_out"] | None
+    """What happens to the oldest turns of a chat that is too long for the model. Null if the agency could not be
+    loaded.
+    """
+    summaryModel: str | None
+    """Model that sums up the oldest turns. Null if the model of the agent that begins the run does."""
     loadedAt: str | None
     """When this version was loaded. Null if the agency could not be loaded."""
     mcp: list[AgencyMcpItem]
@@ -183,6 +189,7 @@ AgencyFlowsItem = TypedDict(
         "from": "str",
         "to": "str",
         "kind": "Literal[\"handoff\", \"delegate\"]",
+        "lasts": "Literal[\"chat\"] | None",
         "conditional": "bool",
     },
 )
@@ -552,6 +559,10 @@ class Chat(TypedDict):
     """The chat that took over the id of this one. Null if none did."""
     approvals: list[ChatApprovalsItem]
     """The tools whose calls do not ask in this chat, because an answer had `remember`."""
+    lastingAgent: str | None
+    """The agent of the last lasting hand-off. It begins the runs whose requests name no agent, as long as a lasting
+    hand-off leads to it. Null if there was none.
+    """
     transient: bool
     """True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended."""
     metadata: dict[str, Any] | None

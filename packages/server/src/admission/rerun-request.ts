@@ -120,8 +120,9 @@ async function readOriginal(
   }
   const agency = body.agency ?? run.agency;
   const model = body.model ?? null;
-  checkModel(agencies, agency, body.agent ?? run.agent, model);
   const original = parseExtras(run.extras_json);
+  const begins = body.agent == null ? original.begins : undefined;
+  checkModel(agencies, agency, body.agent ?? begins ?? run.agent, model);
   const settings: RerunSettings = {
     of: runId,
     afterStep,
@@ -139,6 +140,7 @@ async function readOriginal(
       ...NO_EXTRAS,
       instructions: original.instructions,
       outputSchema: original.outputSchema,
+      ...(begins !== undefined && { begins }),
       rerun: settings,
     },
     rerun: {

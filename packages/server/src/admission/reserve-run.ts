@@ -24,6 +24,7 @@ import {
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_GUARDRAILS,
+  JOURNAL_FORMAT_WITH_LASTING,
   JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_URLS,
@@ -50,6 +51,7 @@ import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
 import { isEval } from './find-start.ts';
+import { readLasting } from './read-lasting.ts';
 import { storeEval, storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
@@ -67,6 +69,7 @@ export interface Reservation {
 function journalFormat(reservation: Reservation): number {
   const agents = [...(reservation.agency?.agents.values() ?? [])];
   if (agents.some(isConditional)) return JOURNAL_FORMAT_WITH_CONDITIONS;
+  if (reservation.decision.begins !== null) return JOURNAL_FORMAT_WITH_LASTING;
   return agents.some(needsState) ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
 }
 
@@ -147,9 +150,10 @@ const NO_TURNS: CompletionRequest['history'] = [];
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { userContext, clientTools, extras } = request;
-  const { agency, agent, chat, hasHistory, continuation } = decision;
+  const { userContext, clientTools } = request;
+  const { agency, agent, begins, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
+  const extras = begins === null ? request.extras : { ...request.extras, begins };
   const runId = newRunId();
   const agencyVersion = reservation.agency?.version ?? null;
   const day = toDay(now);
@@ -256,10 +260,15 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const checksLinks = chat !== null && hasHistory && !keepAttachments;
   const links = checksLinks ? refreshesRefusal(tx, chatKey, request.refreshes, now) : null;
   if (links !== null) writes.push(links);
+  const lasting = decision.readsLasting ? readLasting(tx, reservation.agency, chatKey) : null;
+  if (lasting !== null) writes.push(lasting);
   await Promise.all(writes);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if (links !== null && (await links) !== null) {
     throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
+  }
+  if (lasting !== null && ((await lasting)?.lastingAgent ?? agent) !== (begins ?? agent)) {
+    throw new FactsChanged('A run of the chat has made a lasting hand-off.');
   }
   if (continuation !== null) await settleAll(tx, reservation, continuation, { chatKey, runId });
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.

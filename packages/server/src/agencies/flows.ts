@@ -56,18 +56,23 @@ export function expandFlows(
       continue;
     }
     const isExplicit = from !== EVERY && to !== EVERY;
+    if (kind === 'delegate' && flow.lasts !== undefined) {
+      const sentence = '`lasts` is only for hand-offs; remove it, or write `kind: handoff`.';
+      faults.add(location, [...path, 'lasts'], sentence, 'key');
+      continue;
+    }
     // A wildcard that is written again adds nothing; expanding each one could fill the memory.
     const wildcard = JSON.stringify([from, to, kind]);
     if (!isExplicit && wildcards.has(wildcard)) continue;
     wildcards.add(wildcard);
-    const memory = flow.memory ?? 'chat';
+    const { memory = 'chat', lasts } = flow;
     const named = { location, path: [...path, 'isEnabled'] };
     const isEnabled = findCondition(flow.isEnabled, conditions, named, faults);
+    const way = { kind, memory, ...(lasts !== undefined && { lasts }), ...(isEnabled !== undefined && { isEnabled }) };
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
-        const index = expanded.length;
-        expanded.push({ from: sender, to: recipient, kind, memory, isEnabled, isExplicit, index, path });
+        expanded.push({ ...way, from: sender, to: recipient, isExplicit, index: expanded.length, path });
       }
     }
   }
@@ -94,8 +99,11 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
   return new Map(agents.map((name) => [name, order.filter(({ from }) => from === name).map(toLoaded)]));
 }
 
-const toLoaded = ({ to, kind, memory, isEnabled }: ExpandedFlow): LoadedFlow => ({
-  ...{ to, kind, memory },
+const toLoaded = ({ to, kind, memory, lasts, isEnabled }: ExpandedFlow): LoadedFlow => ({
+  to,
+  kind,
+  memory,
+  ...(lasts !== undefined && { lasts }),
   ...(isEnabled !== undefined && { isEnabled }),
 });
 

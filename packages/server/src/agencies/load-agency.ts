@@ -137,7 +137,10 @@ export async function loadAgency(
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
   const { name, propagateTrace = false } = value;
-  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, limits };
+  const lastingAgents = new Set(
+    [...flows.values()].flat().flatMap(({ to, lasts }) => (lasts === undefined ? [] : [to])),
+  );
+  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, lastingAgents, limits };
   return { id, name, source, model, agents, mcp, folder, ...more };
 }
 

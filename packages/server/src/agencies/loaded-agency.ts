@@ -21,6 +21,8 @@ export interface LoadedFlow {
   readonly kind: 'delegate' | 'handoff';
   /** `none` if the recipient of a delegation does not see its earlier exchanges with the sender. */
   readonly memory: 'chat' | 'none';
+  /** `chat` if the next runs of the chat begin with the recipient of a hand-off. Absent if it lasts to the end of its run. */
+  readonly lasts?: 'chat';
   /** Absent if the model sees it in every step. */
   readonly isEnabled?: IsEnabled | undefined;
 }
@@ -134,6 +136,8 @@ export interface LoadedAgency {
   readonly longChats: LongChats;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
+  /** The agents to which a lasting hand-off leads. */
+  readonly lastingAgents: ReadonlySet<string>;
   /** The smaller of the agency's limits and the server's. */
   readonly limits: AgencyLimits;
   /** Null if the agency has no code, or if its code is part of this process. */

@@ -9,6 +9,7 @@ import type { FlowCall } from './flow-tools.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import { failedCall, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
+import type { Flow } from './team.ts';
 import { aboutCall } from './text-check.ts';
 import { isHidden } from './visible-agent.ts';
 
@@ -43,7 +44,7 @@ export async function toOutcome(
         return await callStep(setting, call, () => traceCall(setting, call, async () => failedCall(meaning.reason)));
       case 'handoff':
         return await callStep(setting, call, () =>
-          traceCall(setting, call, async () => handOffOutcome(setting, meaning.to)),
+          traceCall(setting, call, async () => handOffOutcome(setting, meaning.flow)),
         );
       case 'delegate': {
         // Its own calls may be open; the call itself has no effect outside.
@@ -209,11 +210,14 @@ async function leafOutcome(
   return checkedOutcome(setting, call, () => callTool(call, agent.tools, { ...about, room, onProgress }));
 }
 
-function handOffOutcome({ scope: { progress, limits } }: CallsSetting, to: string): Outcome {
+function handOffOutcome({ scope: { progress, limits }, loop }: CallsSetting, { to, lasts }: Flow): Outcome {
   if (progress.handOffs >= limits.handOffs) {
     const text = `This run has reached its limit of ${limits.handOffs} hand-offs; answer the user yourself.`;
     return { status: 'failed', text };
   }
   progress.handOffs += 1;
-  return { status: 'completed', text: `Transfer completed. You are ${to}. Please continue the task.`, handoff: to };
+  const text = `Transfer completed. You are ${to}. Please continue the task.`;
+  // The loop of a delegation ends with its answer, so its agents never begin a run.
+  const isLasting = lasts !== undefined && loop.loop === '';
+  return { status: 'completed', text, handoff: to, ...(isLasting && { lasts }) };
 }

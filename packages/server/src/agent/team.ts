@@ -49,6 +49,8 @@ export interface Flow {
   readonly kind: 'delegate' | 'handoff';
   /** `chat`: the recipient sees its earlier exchanges with this sender in this chat. */
   readonly memory: 'chat' | 'none';
+  /** `chat`: later runs of the chat begin with the recipient of the hand-off. */
+  readonly lasts?: 'chat';
 }
 
 /** A message that one agent sent to another, and its answer's last text. */

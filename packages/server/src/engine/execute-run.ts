@@ -6,6 +6,7 @@ import { RecordedCalls } from '../agent/recorded-calls.ts';
 import { RunState } from '../agent/run-state.ts';
 import { type ChatState, EMPTY_STATE, parseState } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { toWalked } from '../domain/run/rerun.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
@@ -136,9 +137,10 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const beginningAgent = getBeginningAgent(run, execution.prepared?.agency.agents);
+  const entryAgent = execution.prepared?.agent(beginningAgent) ?? null;
   const { steps: known = [], betweenSteps = false } = run.resumed ?? {};
-  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
+  const trace = execution.trace?.agent(beginningAgent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
   const { continuation } = run;
   const chain =
     continuation === null
@@ -179,7 +181,11 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
   if (turnsLeftOut > 0 && isNew) {
-    log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
+    log.append({ type: 'history_left_out', agent: beginningAgent, turns: turnsLeftOut });
+  }
+  const isBeginning = isNew && continuation === null && !steps.some(({ kind }) => kind === 'model');
+  if (beginningAgent !== run.agent && isBeginning) {
+    log.append({ type: 'agent_updated', agent: run.agent, callerAgent: null, newAgent: beginningAgent });
   }
   const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
   progress.modelSteps += finished.modelSteps;
@@ -247,6 +253,7 @@ async function settle(execution: Execution, end: End): Promise<void> {
     byModel,
     steps,
     firstTokenMs: progress.firstTokenMs(run.createdAt),
+    begins: run.extras.begins,
     continues: run.continuation !== null,
   };
   const { events, chunks } = log.prepare(endEvents(outcome));

@@ -8,6 +8,7 @@ import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
 import { modelWindow } from '../domain/model/model-window.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
@@ -208,7 +209,10 @@ export class PreparedAgencies {
   }
 
   /** Prepares a version for one rerun: its root agent has another model, or is alone. */
-  findFor(agency: LoadedAgency, { agent: root, model, extras: { rerun } }: PreparedRun): PreparedAgency {
+  findFor(agency: LoadedAgency, run: PreparedRun): PreparedAgency {
+    const { model, extras } = run;
+    const { rerun } = extras;
+    const root = getBeginningAgent(run, agency.agents);
     const agent = agency.agents.get(root);
     const ofRoot = rerun?.model ?? null;
     const isAlone = rerun?.eval?.alone === true;

@@ -11,6 +11,7 @@ import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import { stateObject } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { rememberedTools } from '../store/queries/asked-questions.ts';
 import { END_OF_CHAT } from '../store/queries/chats.ts';
@@ -58,6 +59,10 @@ export class RunTeam implements Team, Disposable {
     this.#code = of.prepared?.agency.code?.use() ?? null;
   }
 
+  get #rootName(): string {
+    return getBeginningAgent(this.#of.run, this.#of.prepared?.agency.agents);
+  }
+
   has(name: string): boolean {
     return this.#of.prepared?.agency.agents.has(name) === true;
   }
@@ -73,9 +78,9 @@ export class RunTeam implements Team, Disposable {
 
   /** The agent that begins the run. Only there its answer has the schema that the request brings. */
   root(): Promise<TeamAgent> {
-    const { agent, extras } = this.#of.run;
-    if (extras.outputSchema === null) return this.agent(agent);
-    return this.#prepare(agent, { jsonSchema: extras.outputSchema, check: linearCheck(extras.outputSchema) });
+    const { extras } = this.#of.run;
+    if (extras.outputSchema === null) return this.agent(this.#rootName);
+    return this.#prepare(this.#rootName, { jsonSchema: extras.outputSchema, check: linearCheck(extras.outputSchema) });
   }
 
   async #prepare(name: string, output: OutputSchema | null = null): Promise<TeamAgent> {
@@ -88,11 +93,11 @@ export class RunTeam implements Team, Disposable {
     const member = agent.usesMember ? await this.member() : null;
     const state = agent.usesState !== null ? stateObject(await this.#state.atStart()) : NO_STATE;
     const about = aboutMember(run, member, state);
-    const replaced = name === run.agent ? (run.extras.rerun?.instructions ?? null) : null;
+    const replaced = name === this.#rootName ? (run.extras.rerun?.instructions ?? null) : null;
     const instructions = replaced ?? this.#write(all.agency, agent, about);
     const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);
     // Tools of the request belong to the agents that speak with the caller.
-    const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);
+    const speaks = run.clientTools.length > 0 && all.reach(this.#rootName).includes(agent);
     const clientTools = speaks ? this.#clientToolsBeside(mcp) : NO_TOOLS;
     const modelTools = prepared.modelTools(mcp.shown);
     return new RunAgent(prepared, {

@@ -7,6 +7,7 @@ import {
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_IMAGES,
+  JOURNAL_FORMAT_WITH_LASTING,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
@@ -130,6 +131,8 @@ export interface StateOfStep {
 }
 
 function leastFormat({ step, hasGap, usesSummary, showsImages, state }: StepDone): number {
+  if (step.output.some((item) => item.kind === 'tool_output' && item.lasts !== undefined))
+    return JOURNAL_FORMAT_WITH_LASTING;
   if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
   if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;

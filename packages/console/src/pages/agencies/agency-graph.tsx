@@ -43,6 +43,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
                 >
                   <path className="edge-line" d={edge.line} />
                   <path className="edge-arrow" d={edge.arrow} />
+                  {edge.dot !== null && <path className="edge-dot" d={edge.dot} />}
                 </g>
               ))}
             </svg>
@@ -69,7 +70,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
         </div>
       </div>
       <div className="graph-foot">
-        {edges.length > 0 && <Legend hasConditional={edges.some(({ conditional }) => conditional)} />}
+        {edges.length > 0 && <Legend edges={edges} />}
         <div className="row graph-zoom">
           {counts !== undefined && <span className="small muted">Runs of the last 24 hours</span>}
           <button type="button" className="button button-small" aria-label="Smaller" onClick={smaller}>
@@ -90,18 +91,24 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
 const edgeClass = ({ kind, conditional }: Pick<GraphEdge, 'kind' | 'conditional'>, isChosen: boolean): string =>
   `edge edge-${kind}${conditional ? ' edge-conditional' : ''}${isChosen ? ' edge-chosen' : ''}`;
 
-function Legend({ hasConditional }: { readonly hasConditional: boolean }) {
+function Legend({ edges }: Pick<Graph, 'edges'>) {
   return (
     <ul className="graph-legend small muted">
       <li>
         <LegendLine kind="handoff" />
         <span>Hand-off: the other agent continues</span>
       </li>
+      {edges.some(({ lasts }) => lasts !== null) && (
+        <li>
+          <LegendLine kind="handoff" isLasting />
+          <span>Hand-off that lasts: the chat's next runs begin with the other agent</span>
+        </li>
+      )}
       <li>
         <LegendLine kind="delegate" />
         <span>Delegation: the other agent answers, the first continues</span>
       </li>
-      {hasConditional && (
+      {edges.some(({ conditional }) => conditional) && (
         <li>
           <LegendLine kind="handoff" conditional />
           <span>Pale: a function can hide it in a step</span>
@@ -113,10 +120,11 @@ function Legend({ hasConditional }: { readonly hasConditional: boolean }) {
 
 interface LegendLineProps {
   readonly kind: GraphEdge['kind'];
+  readonly isLasting?: boolean;
   readonly conditional?: boolean;
 }
 
-function LegendLine({ kind, conditional = false }: LegendLineProps) {
+function LegendLine({ kind, isLasting = false, conditional = false }: LegendLineProps) {
   return (
     <svg
       width="40"
@@ -127,6 +135,7 @@ function LegendLine({ kind, conditional = false }: LegendLineProps) {
     >
       <path className="edge-line" d="M 0 5 H 32" />
       <path className="edge-arrow" d="M 40 5 l -8 -4 v 8 z" />
+      {isLasting && <circle className="edge-dot" cx="4" cy="5" r="4" />}
     </svg>
   );
 }

@@ -24,13 +24,13 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
             </tr>
           </thead>
           <tbody>
-            {flows.map(({ from, to, kind, conditional }) => (
+            {flows.map(({ from, to, kind, lasts, conditional }) => (
               <tr key={`${kind} ${JSON.stringify([from, to])}`} data-row>
                 <td title={from}>
                   <bdi>{from}</bdi>
                 </td>
                 <td>
-                  {KINDS[kind]} {conditional && <Badge>conditional</Badge>}
+                  {lasts === null ? KINDS[kind] : 'Hand-off that lasts'} {conditional && <Badge>conditional</Badge>}
                 </td>
                 <td title={to}>
                   <bdi>{to}</bdi>

@@ -121,6 +121,7 @@ export const chat = {
   forkedFrom: null,
   replacedBy: null,
   approvals: [],
+  lastingAgent: null,
   transient: false,
   metadata: null,
 };

@@ -53,8 +53,11 @@ export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
 /** The format of a run that uses the chat's state: an earlier version would leave the state and its changes out. */
 export const JOURNAL_FORMAT_WITH_STATE = 12;
 
+/** The format of a run that begins with the agent of a lasting hand-off, or that makes one: an earlier version would not. */
+export const JOURNAL_FORMAT_WITH_LASTING = 13;
+
 /** The format of a run whose agents have tools or flows that can be hidden: an earlier version would show them. */
-export const JOURNAL_FORMAT_WITH_CONDITIONS = 13;
+export const JOURNAL_FORMAT_WITH_CONDITIONS = 14;
 
 export const isKnownJournal = (format: number): boolean =>
   format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_CONDITIONS;

@@ -173,10 +173,15 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       starters: agent.starters,
     })),
     flows: agents.flatMap(({ name, flows }) =>
-      flows.map(({ to, kind, isEnabled }) => ({ from: name, to, kind, conditional: isEnabled !== undefined })),
+      flows.map(({ to, kind, lasts = null, isEnabled }) => {
+        const conditional = isEnabled !== undefined;
+        return { from: name, to, kind, lasts, conditional };
+      }),
     ),
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
+    longChats: loaded === null ? null : loaded.longChats.isSummarized ? 'summarize' : 'leave_out',
+    summaryModel: loaded?.longChats.modelId ?? null,
     loadedAt: loaded === null ? null : iso(loaded.loadedAt),
     mcp: mcp.map(({ server, state, tools, error: problem, since, lastOutput }) => ({
       server,
