@@ -240,6 +240,8 @@ export const agency = {
   source: 'bundled',
   version: '9f2c41d07be35a86',
   loadedAt: CREATED_AT,
+  longChats: 'summarize',
+  summaryModel: null,
   mcp: [],
   process: { state: 'none', pid: null, memoryBytes: null, restarts: 0, lastFault: null },
   error: null,
