@@ -16,6 +16,7 @@ import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { TeamAgent } from './team.ts';
 import { outputCheck } from './text-check.ts';
+import { visibleAgent } from './visible-agent.ts';
 
 /*
  * A run is a tree of loops. The root loop answers the user; each `send_message` begins a loop of the recipient, named by
@@ -79,7 +80,8 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     }
     hasCalled = true;
     const outputs =
-      findOutcomes(scope, start, calls) ?? (await makeCalls(scope, start, { agent, step, prompt, calls }));
+      findOutcomes(scope, start, calls) ??
+      (await makeCalls(scope, start, { agent: visibleAgent(agent, step.hidden), step, prompt, calls }));
     if (!outputs.every((output) => output !== WAITS)) return null;
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
