@@ -28,7 +28,12 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
                 <td title={from}>
                   <bdi>{from}</bdi>
                 </td>
-                <td>{lasts === null ? KINDS[kind] : 'Hand-off that lasts'}</td>
+                <td>
+                  <span className="row-title">
+                    {KINDS[kind]}
+                    {lasts !== null && <span className="small muted">lasts</span>}
+                  </span>
+                </td>
                 <td title={to}>
                   <bdi>{to}</bdi>
                 </td>
