@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { stateJson } from '@runwire/server/src/domain/chat/chat-state.ts';
 import type { RunId } from '@runwire/server/src/domain/ids.ts';
+import { findLastingAgent } from '@runwire/server/src/domain/run/beginning-agent.ts';
 import { stateAfter } from '@runwire/server/src/domain/run/state-steps.ts';
+import { Engine } from '@runwire/server/src/engine/engine.ts';
 import { ExecutionScope } from '@runwire/server/src/engine/execution-scope.ts';
 import { storeState } from '@runwire/server/src/store/queries/chat-states.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
@@ -40,4 +42,47 @@ function writeAtOnce(): Overrides {
   };
 }
 
-export const STATE_FAULTS = { 'write-at-once': writeAtOnce };
+/** A hand-off that lasts counts from its own step on, and not from the end of a completed run. */
+function handOffAtOnce(): Overrides {
+  let store: Store | null = null;
+  const { journal } = ExecutionScope.prototype;
+  ExecutionScope.prototype.journal = async function (step) {
+    await journal.call(this, step);
+    const agent = findLastingAgent(step.output);
+    if (agent === undefined) return;
+    const { runId } = this;
+    await store?.transact('step', async (tx) => {
+      const [run] = await tx.query((db) =>
+        db
+          .selectFrom('runs')
+          .select('chat_key')
+          .where('run_id', '=', runId as RunId),
+      );
+      if (run === undefined) return;
+      const stateText = stateJson(await this.state.now());
+      await tx.run(storeState, { chatKey: run.chat_key, stateJson: stateText, agent });
+    });
+  };
+  return {
+    wrapStore(one) {
+      store = one;
+      return one;
+    },
+  };
+}
+
+/** Every attempt but the first begins with the entry point. */
+function forgetBeginning(): Overrides {
+  const { start } = Engine.prototype;
+  Engine.prototype.start = function (this: Engine, run, ...rest) {
+    const { begins: _, ...extras } = run.extras;
+    return start.call(this, run.attempt === 1 ? run : { ...run, extras }, ...rest);
+  };
+  return {};
+}
+
+export const STATE_FAULTS = {
+  'write-at-once': writeAtOnce,
+  'hand-off-at-once': handOffAtOnce,
+  'forget-beginning': forgetBeginning,
+};
