@@ -41,9 +41,10 @@ export const AGENT_PROMISES: Readonly<Record<string, Proof>> = {
     minutes: 14,
     faults: {
       'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m,
+      'decide-again': /^.*: outcome of the hidden tool: expected \[/m,
       'hand-off-at-once': /^.*: lasting agent after a cancelled run: expected "Clerk", found "Triage"\.$/m,
       'forget-beginning': /^.*: agents of the run: expected \["Billing",.*\], found \["Triage"/m,
     },
-    figures: (scale) => ({ runs: scale(6, 92), chats: scale(12, 98), kills: scale(8, 94) }),
+    figures: (scale) => ({ runs: scale(6, 104), chats: scale(12, 98), kills: scale(8, 94) }),
   },
 };

@@ -115,8 +115,8 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   assert.deepEqual(shown[1], shown[0]);
   assert.deepEqual(shown[2], shown[0]);
   assert.deepEqual((shown[0] as { flows: unknown }).flows, [
-    { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: null },
-    { from: 'Billing', to: 'Reporter', kind: 'delegate', lasts: null },
+    { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: null, conditional: false },
+    { from: 'Billing', to: 'Reporter', kind: 'delegate', lasts: null, conditional: false },
   ]);
 });
 

@@ -7,7 +7,7 @@ import { type Graph, type GraphNode, layOutGraph } from '../packages/console/src
 /** Reads flows as agencies write them: `A => B` is a hand-off, `A -> B` a delegation. */
 const flow = (text: string): GraphFlow => {
   const [from = '', sign, to = ''] = text.split(' ');
-  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate', lasts: null };
+  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate', lasts: null, conditional: false };
 };
 
 const lay = (agents: string, entryPoints: string, ...flows: string[]) =>
@@ -114,6 +114,7 @@ test('agents never overlap, and everything is inside, for up to 40 agents with a
           to: name,
           kind: fc.constantFrom('handoff' as const, 'delegate' as const),
           lasts: fc.constantFrom('chat' as const, null),
+          conditional: fc.boolean(),
         }),
         { maxLength: 80, selector: ({ from, to, kind }) => `${from} ${to} ${kind}` },
       ),

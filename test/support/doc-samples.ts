@@ -48,6 +48,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/client.md': { ts: 9 },
   'docs/command-line.md': { sh: 7 },
   'docs/commands.md': { yaml: 1, markdown: 1 },
+  'docs/conditions.md': { ts: 1, yaml: 1 },
   'docs/console.md': { nginx: 1 },
   'docs/erasure.md': { sh: 1, json: 1 },
   'docs/evals.md': { sh: 1, yaml: 2 },

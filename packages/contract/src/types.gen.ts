@@ -1188,6 +1188,20 @@ export interface GuardrailDecision {
 }
 
 /**
+ * What the model did not see in a step.
+ */
+export interface HiddenPart {
+  /**
+   * A tool, a hand-off or a delegation.
+   */
+  kind: 'tool' | 'handoff' | 'delegate';
+  /**
+   * Name of the tool, or the agent to which the hand-off or delegation leads.
+   */
+  name: string;
+}
+
+/**
  * A run: one request that an agent answers.
  */
 export interface Run {
@@ -1582,6 +1596,10 @@ export interface Step {
    * What guardrails decided about the step, in the order in which they were asked.
    */
   guardrails: GuardrailDecision[];
+  /**
+   * The tools and flows that the model did not see, because `isEnabled` was false. Empty if it saw all.
+   */
+  hidden: HiddenPart[];
   /**
    * The summary. Null for other steps, and for client tokens.
    */
@@ -3935,6 +3953,10 @@ export interface Agency {
      */
     remember: string[];
     /**
+     * Names of the tools that `isEnabled` can hide from the model in a step.
+     */
+    conditional: string[];
+    /**
      * True if the agent may run commands.
      */
     sandbox: boolean;
@@ -3965,6 +3987,10 @@ export interface Agency {
      * `chat`: later runs of the chat begin with `to`. Null if a hand-off lasts to the end of its run.
      */
     lasts: 'chat' | null;
+    /**
+     * True if `isEnabled` can hide it from the model of `from` in a step.
+     */
+    conditional: boolean;
   }[];
   /**
    * The form in which the agency is written. Null if it could not be loaded.

@@ -98,6 +98,8 @@ class AgencyAgentsItem(TypedDict):
     """Names of the tools whose arguments an approval may change."""
     remember: list[str]
     """Names of the tools that an approval may allow for the chat."""
+    conditional: list[str]
+    """Names of the tools that `isEnabled` can hide from the model in a step."""
     sandbox: bool
     """True if the agent may run commands."""
     starters: list[str]
@@ -188,6 +190,7 @@ AgencyFlowsItem = TypedDict(
         "to": "str",
         "kind": "Literal[\"handoff\", \"delegate\"]",
         "lasts": "Literal[\"chat\"] | None",
+        "conditional": "bool",
     },
 )
 """A way from one agent to another."""
@@ -864,6 +867,15 @@ class GuardrailDecision(TypedDict):
     """Why it blocked. Null for other verdicts."""
     callId: str | None
     """The call that it checked. Null if it was no call."""
+
+
+class HiddenPart(TypedDict):
+    """What the model did not see in a step."""
+
+    kind: Literal["tool", "handoff", "delegate"]
+    """A tool, a hand-off or a delegation."""
+    name: str
+    """Name of the tool, or the agent to which the hand-off or delegation leads."""
 
 
 class HistoryCall(TypedDict):
@@ -1838,6 +1850,8 @@ class Step(TypedDict):
     """How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens."""
     guardrails: list[GuardrailDecision]
     """What guardrails decided about the step, in the order in which they were asked."""
+    hidden: list[HiddenPart]
+    """The tools and flows that the model did not see, because `isEnabled` was false. Empty if it saw all."""
     summary: StepSummary | None
     """The summary. Null for other steps, and for client tokens."""
     handoff: str | None

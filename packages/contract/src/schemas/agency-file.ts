@@ -72,6 +72,7 @@ const flow = strictObject({
   kind: maybe(oneOfStrings(['delegate', 'handoff'])),
   memory: maybe(oneOfStrings(['chat', 'none'])),
   lasts: maybe(oneOfStrings(['chat'])),
+  isEnabled: maybe(Type.String()),
 });
 
 const requires = (name: string) => ({ required: [name] });

@@ -13,6 +13,9 @@ const agent = Type.Object(
       description: 'Names of the tools whose arguments an approval may change.',
     }),
     remember: Type.Array(Type.String(), { description: 'Names of the tools that an approval may allow for the chat.' }),
+    conditional: Type.Array(Type.String(), {
+      description: 'Names of the tools that `isEnabled` can hide from the model in a step.',
+    }),
     sandbox: flag('True if the agent may run commands.'),
     starters: Type.Array(Type.String(), { description: 'Messages that a user may begin with.' }),
   },
@@ -31,6 +34,7 @@ const flow = Type.Object(
         description: '`chat`: later runs of the chat begin with `to`. Null if a hand-off lasts to the end of its run.',
       }),
     ),
+    conditional: flag('True if `isEnabled` can hide it from the model of `from` in a step.'),
   },
   { description: 'A way from one agent to another.' },
 );

@@ -1,5 +1,5 @@
 import { registerMember } from '../accounts/register-member.ts';
-import { type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
+import { isConditional, type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
@@ -19,6 +19,7 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_CHANGES,
+  JOURNAL_FORMAT_WITH_CONDITIONS,
   JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
@@ -66,9 +67,10 @@ export interface Reservation {
 }
 
 function journalFormat(reservation: Reservation): number {
+  const agents = [...(reservation.agency?.agents.values() ?? [])];
+  if (agents.some(isConditional)) return JOURNAL_FORMAT_WITH_CONDITIONS;
   if (reservation.decision.begins !== null) return JOURNAL_FORMAT_WITH_LASTING;
-  const usesState = [...(reservation.agency?.agents.values() ?? [])].some(needsState);
-  return usesState ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
+  return agents.some(needsState) ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
 }
 
 function otherFormat({ request, decision, agency }: Reservation): number {

@@ -1,6 +1,7 @@
 import type { FlowFile } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
+import { type ConditionParts, findCondition } from './load-condition.ts';
 import type { LoadedFlow } from './loaded-agency.ts';
 
 const EVERY = '*';
@@ -14,13 +15,19 @@ interface ExpandedFlow extends LoadedFlow {
   readonly path: Path;
 }
 
+/** What flows name. */
+interface FlowParts {
+  readonly agents: readonly string[];
+  readonly conditions: ConditionParts;
+}
+
 /**
  * Checks the flows and expands wildcards. A flow that names both agents replaces the wildcards for these two.
  * Returns the flows by the agent that they begin at.
  */
 export function expandFlows(
   flows: readonly (string | FlowFile)[],
-  agents: readonly string[],
+  { agents, conditions }: FlowParts,
   location: Location,
   faults: Faults,
 ): ReadonlyMap<string, readonly LoadedFlow[]> {
@@ -59,7 +66,9 @@ export function expandFlows(
     if (!isExplicit && wildcards.has(wildcard)) continue;
     wildcards.add(wildcard);
     const { memory = 'chat', lasts } = flow;
-    const way = { kind, memory, ...(lasts !== undefined && { lasts }) };
+    const named = { location, path: [...path, 'isEnabled'] };
+    const isEnabled = findCondition(flow.isEnabled, conditions, named, faults);
+    const way = { kind, memory, ...(lasts !== undefined && { lasts }), ...(isEnabled !== undefined && { isEnabled }) };
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
@@ -90,11 +99,12 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
   return new Map(agents.map((name) => [name, order.filter(({ from }) => from === name).map(toLoaded)]));
 }
 
-const toLoaded = ({ to, kind, memory, lasts }: ExpandedFlow): LoadedFlow => ({
+const toLoaded = ({ to, kind, memory, lasts, isEnabled }: ExpandedFlow): LoadedFlow => ({
   to,
   kind,
   memory,
   ...(lasts !== undefined && { lasts }),
+  ...(isEnabled !== undefined && { isEnabled }),
 });
 
 function parseFlow(written: string): FlowFile {

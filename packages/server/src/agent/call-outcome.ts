@@ -11,6 +11,7 @@ import { failedCall, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
 import type { Flow } from './team.ts';
 import { aboutCall } from './text-check.ts';
+import { isHidden } from './visible-agent.ts';
 
 /** Gets the outcome of a call, from the journal or by making it. */
 export async function toOutcome(
@@ -65,8 +66,9 @@ const NOT_EXECUTED = failedCall('Not executed: this is a rerun with recorded too
 
 /** The outcome that a rerun gives a call. Null if the call is made, or asks, as in any run. */
 function recordedOutcome(setting: CallsSetting, call: ToolCallItem): ToolOutcome | null {
-  const { scope, agent, asks } = setting;
-  if (scope.recorded === null) return null;
+  const { scope, agent, asks, step } = setting;
+  // Nothing is executed if the model called what it did not see.
+  if (scope.recorded === null || isHidden(agent, step.hidden, call.name)) return null;
   const found = scope.recorded.find(toWritten(setting, call));
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null) {

@@ -15,6 +15,7 @@ import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { TeamAgent } from './team.ts';
 import { outputCheck } from './text-check.ts';
+import { visibleAgent } from './visible-agent.ts';
 
 /*
  * A run is a tree of loops. The root loop answers the user; each `send_message` begins a loop of the recipient, named by
@@ -77,11 +78,12 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       return step;
     }
     hasCalled = true;
+    const seen = visibleAgent(agent, step.hidden);
     const setting = {
       scope,
       loop: start,
       runLoop,
-      agent,
+      agent: seen,
       step,
       prompt: [...prompt],
       written: calls,
@@ -92,7 +94,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
     const made = toMadeCalls(calls, step.guardrails?.calls);
-    const meanings = flowCalls(agent, made, step.guardrails?.calls);
+    const meanings = flowCalls(seen, made, step.guardrails?.calls);
     const outputs = await allDone(made.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
     if (!outputs.every((output) => output !== WAITS)) return null;
     for (const output of outputs) prompt.push(outputItem(output, scope.images));

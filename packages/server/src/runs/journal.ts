@@ -25,11 +25,11 @@ import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments, guardrails, summary, state } = step;
+  const { arguments: changed, shownArguments, guardrails, hidden, summary, state } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments, guardrails, summary, state },
+    ...{ arguments: changed, shownArguments, guardrails, hidden, summary, state },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -37,7 +37,7 @@ export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Pro
 /** The calls are stored beside the journal. */
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
-    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, error, questionId } = step;
+    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, hidden, error, questionId } = step;
     const record_json = JSON.stringify({
       usage,
       output: [],
@@ -46,6 +46,7 @@ export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly Unfinished
       tries,
       cost,
       guardrails,
+      hidden,
       error,
       questionId,
     });

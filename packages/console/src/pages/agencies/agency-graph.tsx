@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'react';
 import type { RunCounts } from './agency-usage.ts';
+import type { GraphEdge } from './graph-curves.ts';
 import type { Graph } from './graph-layout.ts';
 import { RunCountsText } from './run-counts.tsx';
 import { useZoom } from './use-zoom.ts';
@@ -38,7 +39,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
               {edges.map((edge) => (
                 <g
                   key={`${edge.kind} ${JSON.stringify([edge.from, edge.to])}`}
-                  className={isChosen(edge) ? `edge edge-${edge.kind} edge-chosen` : `edge edge-${edge.kind}`}
+                  className={edgeClass(edge, isChosen(edge))}
                 >
                   <path className="edge-line" d={edge.line} />
                   <path className="edge-arrow" d={edge.arrow} />
@@ -69,7 +70,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
         </div>
       </div>
       <div className="graph-foot">
-        {edges.length > 0 && <Legend hasLasting={edges.some(({ lasts }) => lasts !== null)} />}
+        {edges.length > 0 && <Legend edges={edges} />}
         <div className="row graph-zoom">
           {/* It has its place before the counts arrive, because on a narrow page it moves what is below. */}
           <span className="small muted" style={{ visibility: counts === undefined ? 'hidden' : 'visible' }}>
@@ -90,14 +91,17 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
   );
 }
 
-function Legend({ hasLasting }: { readonly hasLasting: boolean }) {
+const edgeClass = ({ kind, conditional }: Pick<GraphEdge, 'kind' | 'conditional'>, isChosen: boolean): string =>
+  `edge edge-${kind}${conditional ? ' edge-conditional' : ''}${isChosen ? ' edge-chosen' : ''}`;
+
+function Legend({ edges }: Pick<Graph, 'edges'>) {
   return (
     <ul className="graph-legend small muted">
       <li>
         <LegendLine kind="handoff" />
         <span>Hand-off: the other agent continues</span>
       </li>
-      {hasLasting && (
+      {edges.some(({ lasts }) => lasts !== null) && (
         <li>
           <LegendLine kind="handoff" isLasting />
           <span>Hand-off that lasts: the chat's next runs begin with the other agent</span>
@@ -107,18 +111,31 @@ function Legend({ hasLasting }: { readonly hasLasting: boolean }) {
         <LegendLine kind="delegate" />
         <span>Delegation: the other agent answers, the first continues</span>
       </li>
+      {edges.some(({ conditional }) => conditional) && (
+        <li>
+          <LegendLine kind="handoff" conditional />
+          <span>Pale: a function can hide it in a step</span>
+        </li>
+      )}
     </ul>
   );
 }
 
 interface LegendLineProps {
-  readonly kind: 'handoff' | 'delegate';
+  readonly kind: GraphEdge['kind'];
   readonly isLasting?: boolean;
+  readonly conditional?: boolean;
 }
 
-function LegendLine({ kind, isLasting = false }: LegendLineProps) {
+function LegendLine({ kind, isLasting = false, conditional = false }: LegendLineProps) {
   return (
-    <svg width="40" height="10" aria-hidden="true" focusable="false" className={`edge edge-${kind}`}>
+    <svg
+      width="40"
+      height="10"
+      aria-hidden="true"
+      focusable="false"
+      className={edgeClass({ kind, conditional }, false)}
+    >
       <path className="edge-line" d="M 0 5 H 32" />
       <path className="edge-arrow" d="M 40 5 l -8 -4 v 8 z" />
       {isLasting && <circle className="edge-dot" cx="4" cy="5" r="4" />}

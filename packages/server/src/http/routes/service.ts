@@ -168,11 +168,15 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       approval: getApproval(agent),
       editable: listed(agent, 'editable'),
       remember: listed(agent, 'remember'),
+      conditional: agent.tools.flatMap(({ name, isEnabled }) => (isEnabled === undefined ? [] : [name])),
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),
     flows: agents.flatMap(({ name, flows }) =>
-      flows.map(({ to, kind, lasts = null }) => ({ from: name, to, kind, lasts })),
+      flows.map(({ to, kind, lasts = null, isEnabled }) => {
+        const conditional = isEnabled !== undefined;
+        return { from: name, to, kind, lasts, conditional };
+      }),
     ),
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
