@@ -277,18 +277,18 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   }
   const { trace } = request;
   const extrasJson = toExtrasJson(extras, trace.trace_id === undefined ? undefined : trace.traceparent);
-  if (extrasJson !== null) await tx.run(storeExtras, { runId, extrasJson });
+  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  if (extrasJson !== null && rerun === null) await tx.run(storeExtras, { runId, extrasJson });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
   for (const { below } of request.sandboxFiles)
     await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
-  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
   const original = rerun === null || rerun.from === null ? null : rerun;
   let attachments: readonly StoredAttachment[] = [];
-  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId });
-  else if (rerun !== null) await storeEval(tx, runId);
+  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId, extrasJson });
+  else if (rerun !== null) await storeEval(tx, runId, extrasJson);
   else if (request.attachments.length > 0)
     attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {

@@ -118,7 +118,7 @@ function approvedOutcome(setting: CallsSetting, call: ToolCallItem, approval: Ap
   const change: ChangedArguments | undefined =
     argumentsText === undefined
       ? toChange(setting, call)
-      : { arguments: parseOwnJson(argumentsText), shownArguments: parseArguments(call), isByPerson: true };
+      : { arguments: parseOwnJson(argumentsText), shownArguments: aboutCall(call).arguments, isByPerson: true };
   return callStep(
     setting,
     call,
@@ -126,8 +126,6 @@ function approvedOutcome(setting: CallsSetting, call: ToolCallItem, approval: Ap
     change,
   );
 }
-
-const parseArguments = ({ text }: ToolCallItem): unknown => parseOwnJson(text.trim() || '{}');
 
 /** The call as the model wrote it. */
 const toWritten = ({ written }: CallsSetting, call: ToolCallItem): ToolCallItem =>
@@ -137,7 +135,7 @@ const toWritten = ({ written }: CallsSetting, call: ToolCallItem): ToolCallItem 
 function toChange(setting: CallsSetting, call: ToolCallItem): ChangedArguments | undefined {
   const written = toWritten(setting, call);
   if (written.text === call.text) return undefined;
-  return { arguments: parseArguments(call), shownArguments: parseArguments(written), isByPerson: false };
+  return { arguments: aboutCall(call).arguments, shownArguments: aboutCall(written).arguments, isByPerson: false };
 }
 
 /** Asks the guardrails about what the call returned, before the model, readers and traces get it. */

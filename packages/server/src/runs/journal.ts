@@ -77,7 +77,7 @@ export function stepOutcome(recordJson: string): StepOutcome {
 }
 
 /** Decodes a row of the journal. */
-export const journalledStep = (row: StepRow): JournalledStep => ({
+export const journalledStep = (row: Omit<StepRow, 'run_id'>): JournalledStep => ({
   ...stepColumns(row),
   kind: row.kind,
   status: row.status,
@@ -85,7 +85,7 @@ export const journalledStep = (row: StepRow): JournalledStep => ({
 });
 
 /** Decodes the columns that both tables have. */
-export const stepColumns = (row: Omit<StepRow, 'kind' | 'status'>) => ({
+export const stepColumns = (row: Omit<StepRow, 'run_id' | 'kind' | 'status'>) => ({
   step: row.step,
   attempt: row.attempt,
   loop: row.loop,

@@ -29,6 +29,7 @@ import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
 import { inputEstimate } from './estimate-input.ts';
+import { ORIGINAL_DELETED, readOriginal } from './original-run.ts';
 import {
   lastKeptId,
   runIdentity,
@@ -120,9 +121,11 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: RunId): Promise<Decisio
   // A node that released the run did not crash while it executed it.
   const wasReleased = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
   const crashes = run.crashes + (wasReleased ? 0 : 1);
-  const obstacle = obstacleTo(deps, run, crashes);
+  const original = await readOriginal(tx, run);
+  const obstacle = obstacleTo(deps, run, crashes) ?? (original === 'deleted' ? ORIGINAL_DELETED : null);
   if (run.cancel_requested_at === null) {
-    if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
+    if (obstacle === null && original !== 'deleted')
+      return { outcome: 'resumed', run: { ...(await resume(tx, deps, run, crashes)), original } };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
     if (obstacle === BROKEN_AGENCY) {
       const limitSeconds = getSettings(run).maxRunSeconds ?? deps.maxRunSeconds;
