@@ -98,6 +98,9 @@ export function AuditPage() {
           onClear={() => void navigate({ search: {}, replace: true })}
         />
       </search>
+      <CsvButton name="audit-log.csv" load={() => api().audit.csv(filters)}>
+        All changes that match the filters.
+      </CsvButton>
       <DataTable
         isWide
         what="changes"
@@ -110,9 +113,6 @@ export function AuditPage() {
           </EmptyState>
         }
       />
-      <CsvButton name="audit-log.csv" load={() => api().audit.csv(filters)}>
-        All changes that match the filters.
-      </CsvButton>
     </Page>
   );
 }
