@@ -63,8 +63,16 @@ export class Connection {
 
   /** The last answer's chat. Undefined before the first. */
   get chatId(): string | undefined {
-    const head = this.#bytes.toString('latin1', 0, Math.min(this.#length, MAX_HEAD_BYTES));
-    return /^x-chat-id: (\S+)/im.exec(head)?.[1];
+    return /^x-chat-id: (\S+)/im.exec(this.#head())?.[1];
+  }
+
+  /** The last answer's run. Undefined before the first. */
+  get runId(): string | undefined {
+    return /^x-run-id: (\S+)/im.exec(this.#head())?.[1];
+  }
+
+  #head(): string {
+    return this.#bytes.toString('latin1', 0, Math.min(this.#length, MAX_HEAD_BYTES));
   }
 
   close(): void {

@@ -38,7 +38,10 @@ export const AGENT_PROMISES: Readonly<Record<string, Proof>> = {
   },
   state: {
     minutes: 8,
-    faults: { 'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m },
-    figures: (scale) => ({ runs: scale(6, 92) }),
+    faults: {
+      'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m,
+      'decide-again': /^.*: outcome of the hidden tool: expected \[/m,
+    },
+    figures: (scale) => ({ runs: scale(6, 104) }),
   },
 };

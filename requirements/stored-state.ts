@@ -18,6 +18,7 @@ const STORED_STATE: readonly RegExp[] = [
   /^contract-26-(questions|answer|waiting|search)/,
   /^agents-14-/,
   /^agents-32-(input|output|stored|verdicts-stored|steps|call|delegated|takeover)/,
+  /^agents-34-lasts(?!-(gone|shown|takeover|deleted))/,
   /^compatible-19-/,
   /^agents-15-(published|all-or-nothing|conflicts|quota|file-changed)$/,
   /^clients-17-(set-up|link|password|session|sign-out|stored|deleted-owner|(email|address)-limit)$/,

@@ -115,8 +115,8 @@ test('the same agency as YAML, Markdown and TypeScript asks the model the same',
   assert.deepEqual(shown[1], shown[0]);
   assert.deepEqual(shown[2], shown[0]);
   assert.deepEqual((shown[0] as { flows: unknown }).flows, [
-    { from: 'Triage', to: 'Billing', kind: 'handoff' },
-    { from: 'Billing', to: 'Reporter', kind: 'delegate' },
+    { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: null, conditional: false },
+    { from: 'Billing', to: 'Reporter', kind: 'delegate', lasts: null, conditional: false },
   ]);
 });
 
@@ -186,6 +186,8 @@ test('a broken agency answers 503, and the others answer as before', async (t) =
     flows: [],
     source: null,
     version: null,
+    longChats: null,
+    summaryModel: null,
     loadedAt: null,
     mcp: [],
     process: NO_PROCESS,

@@ -69,7 +69,11 @@ const WHOLE = {
     },
     './agents/reviewer.md',
   ],
-  flows: ['A -> B', { from: 'A', to: 'B', kind: 'delegate', memory: 'none' }],
+  flows: [
+    'A -> B',
+    { from: 'A', to: 'B', kind: 'delegate', memory: 'none' },
+    { from: 'A', to: 'B', kind: 'handoff', lasts: 'chat' },
+  ],
 };
 
 const ODD = [null, true, 0, -1, 1.5, 500, '', 'x', './x', 'a/b', 'https://x', [], ['x', 'x'], [1], {}, { x: 1 }];

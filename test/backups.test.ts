@@ -85,7 +85,14 @@ const SWEPT_TABLES = [
 ];
 
 test('a backup restores from either store to either store, and its run resumes', { skip }, async (t) => {
-  cites(t, 'contract-19-backups', 'contract-30-backups', 'contract-31-copies', 'agents-34-deleted');
+  cites(
+    t,
+    'contract-19-backups',
+    'contract-30-backups',
+    'contract-31-copies',
+    'agents-34-deleted',
+    'agents-34-lasts-deleted',
+  );
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: getFolder(t), DATABASE_URL: database.url };
   const folder = getFolder(t);

@@ -33,6 +33,7 @@ const setting = {
 for (const broken of brokenAgencies) {
   test(`reports ${broken.name}`, async (t) => {
     cites(t, 'agents-10-faults', 'contract-31-fields');
+    if (broken.name.includes('isEnabled')) cites(t, 'agents-34-enabled-faults');
     if (broken.name.includes('guardrail')) cites(t, 'agents-32-faults');
     if (broken.name === 'variables in TypeScript') cites(t, 'agents-29-env-typescript');
     using folder = new AgenciesFolder();

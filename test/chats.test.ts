@@ -232,6 +232,7 @@ function tests(store: StoreName): void {
       forkedFrom: null,
       replacedBy: null,
       approvals: [],
+      lastingAgent: null,
       transient: false,
       metadata: null,
     });

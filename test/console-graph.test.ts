@@ -7,7 +7,7 @@ import { type Graph, type GraphNode, layOutGraph } from '../packages/console/src
 /** Reads flows as agencies write them: `A => B` is a hand-off, `A -> B` a delegation. */
 const flow = (text: string): GraphFlow => {
   const [from = '', sign, to = ''] = text.split(' ');
-  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate' };
+  return { from, to, kind: sign === '=>' ? 'handoff' : 'delegate', lasts: null, conditional: false };
 };
 
 const lay = (agents: string, entryPoints: string, ...flows: string[]) =>
@@ -109,7 +109,13 @@ test('agents never overlap, and everything is inside, for up to 40 agents with a
       agents: fc.constant(agents),
       entryPoints: fc.subarray(agents),
       flows: fc.uniqueArray(
-        fc.record({ from: name, to: name, kind: fc.constantFrom('handoff' as const, 'delegate' as const) }),
+        fc.record({
+          from: name,
+          to: name,
+          kind: fc.constantFrom('handoff' as const, 'delegate' as const),
+          lasts: fc.constantFrom('chat' as const, null),
+          conditional: fc.boolean(),
+        }),
         { maxLength: 80, selector: ({ from, to, kind }) => `${from} ${to} ${kind}` },
       ),
     });
@@ -119,6 +125,10 @@ test('agents never overlap, and everything is inside, for up to 40 agents with a
       const { nodes, edges, width, height } = layOutGraph(input);
       assert.deepEqual(nodes.map(({ name }) => name).toSorted(), input.agents.toSorted());
       assert.equal(edges.length, input.flows.length);
+      for (const { lasts, dot, line } of edges) {
+        const [x = 0, y = 0] = line.split(' ').slice(1, 3).map(Number);
+        assert.equal(dot?.startsWith(`M ${Math.round((x - 4) * 10) / 10} ${y} `), lasts === null ? undefined : true);
+      }
       for (const [index, one] of nodes.entries()) {
         assert.ok(one.x >= 0 && one.y >= 0 && one.x + one.width <= width && one.y + one.height <= height);
         for (const other of nodes.slice(index + 1)) {

@@ -171,7 +171,8 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
     agents.flatMap((one) => one.tools).join(' '),
   );
   const added = ' list_files read_file search_files show_file';
-  const expected = ['', ...['refund look_up', 'weather', 'read_hotels', 'add_to_cart'].map((own) => own + added)];
+  const own = ['refund look_up', 'weather', 'read_hotels', 'add_to_cart', 'verify refund'];
+  const expected = ['', ...own.map((names) => names + added)];
   expected.push(added.trim(), added.trim());
   assert.deepEqual(tools.toSorted(), expected.toSorted());
 });

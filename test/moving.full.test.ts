@@ -15,6 +15,15 @@ import { missingService } from './support/services.ts';
 const skip = (await missingService('postgres')) ?? false;
 const MARK = 'moved-to-postgres';
 
+/** What agents leave in chats. */
+const KEPT = [
+  'tool_images',
+  'chat_states',
+  'chat_states where agent is not null',
+  'chats where summary_run_id is not null',
+  `steps where kind = 'summary'`,
+];
+
 /** A reader may leave an empty log. */
 const computeHash = (path: string) => hash('sha256', existsSync(path) ? readFileSync(path) : '');
 /** The database with its log. Other files that a reader leaves do not count. */
@@ -43,6 +52,8 @@ test('a moved installation serves the same data and resumes its unfinished run',
   const odd = new DatabaseSync(join(dataDir, 'runwire.db'));
   odd.exec(`update steps set call_id = 'a' || char(0) || 'b' where kind = 'tool'`);
   const stored = odd.prepare('select count(*) as runs from runs').get();
+  const kept = KEPT.map((from) => odd.prepare(`select count(*) as rows from ${from}`).get()?.rows);
+  assert.ok(!kept.includes(0), String(kept));
   odd.close();
   const before = source(dataDir);
 
@@ -54,6 +65,10 @@ test('a moved installation serves the same data and resumes its unfinished run',
   await using client = await Watcher.connect(database.url);
   const { rows } = await client.query(`select call_id from steps where kind = 'tool'`);
   assert.deepEqual(rows, [{ call_id: 'a\u0001b' }], 'as the store itself writes it');
+  for (const [index, from] of KEPT.entries()) {
+    const moved = (await client.query(`select count(*)::int as rows from ${from}`)).rows[0]?.rows;
+    assert.equal(moved, kept[index], from);
+  }
 
   const refused = await runwire(['serve'], { env: { ...embedded, PORT: '0' } });
   assert.equal(refused.code, 1);

@@ -67,7 +67,7 @@ const LABEL = 'long';
 /** The default limit for model steps. */
 const STEPS = 50;
 const ROUNDS = scale(10, 60);
-const MAX_RATIO = 3;
+const MAX_RATIO = 2;
 
 const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 
@@ -81,7 +81,7 @@ async function untilText(begin: () => Promise<StreamReader>): Promise<number> {
   return ms;
 }
 
-test('a rerun after 50 steps starts within 3 times the time of a plain run', async () => {
+test('a rerun after 50 steps starts within 2 times the time of a plain run', async () => {
   await using stage = await RerunStage.open();
   await using rig = await Rig.start({ env: stage.env });
   await stage.play(rig);

@@ -387,6 +387,47 @@ function tests(store: StoreName): void {
     assert.equal(await used(), before);
   });
 
+  test('a takeover keeps steps, and ends a rerun whose original was deleted', async (t) => {
+    cites(t, 'contract-24-takeover', 'contract-24-kept');
+    // Each original stores two steps. Then the steps that the first rerun keeps are stored, and those of the second one are not.
+    await using server = await KillableServer.start({ store, killAt: 'step.before-commit', killAfter: 6 });
+    await server.metered();
+    const { controller } = server;
+    const record = async (chatId: string) => {
+      const caller = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: chatId };
+      const { reader, call, runId } = await server.hold({ ...caller, chatId, message: 'Do it' });
+      await call.toolCall('call_1', 'echo', '{"n":1}');
+      await call.end();
+      await (await controller.nextCall()).end();
+      await reader.whole();
+      return runId;
+    };
+    const startRerun = async (runId: string, body: object = {}) => {
+      const reader = await server.api.rerun('mine', runId, { afterStep: 2, ...body });
+      const { prompt } = (await controller.nextCall()).request;
+      return { id: String(reader.headers['x-run-id']), prompt };
+    };
+    const steps = async (runId: string) =>
+      pickColumn((await server.api.get(`/v2/integrations/mine/runs/${runId}/steps`)).body.items, 'step');
+    const [deleted, other] = [await record('deleted'), await record('other')];
+    const orphan = await startRerun(deleted, { keep: true });
+    await eventually('the kept steps are stored', async () => (await steps(orphan.id)).length === 2);
+    assert.equal((await server.api.delete('/v2/integrations/mine/chats/deleted')).status, 204);
+    const kept = await startRerun(other);
+    await server.process.gone;
+
+    await server.startAgain();
+    const again = await controller.nextCall();
+    assert.deepEqual(again.request.prompt, kept.prompt);
+    assert.deepEqual(await steps(kept.id), [2, 1]);
+    await again.end();
+    await (await server.api.events(kept.id, 0, 'mine')).whole();
+    assert.deepEqual(await steps(kept.id), [3, 2, 1]);
+    const { body } = await server.api.get(`/v2/integrations/mine/runs/${orphan.id}`);
+    assert.deepEqual([body.status, body.error.code], ['failed', 'run_interrupted']);
+    assert.match(body.error.message, /the chat of the run that it repeats was deleted\./);
+  });
+
   test('refuses what cannot be run again', async (t) => {
     cites(t, 'contract-24-after-step', 'contract-24-active', 'contract-24-deleted', 'contract-24-token');
     const release = Promise.withResolvers<void>();

@@ -4,21 +4,24 @@ import { count, plantedFault, scale } from '@runwire/test-kit/scale.ts';
 import { addTo, expectAtLeast, expectEqual, named, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 
 /*
- * A run makes five calls in three answers; each keeps in the chat's state which of the others it finds there. The server is
- * killed when the client has seen event 1, event 2, and so on: on the embedded store the next start continues the run, of
- * two nodes the other one does. The tools run in the agency's own process.
+ * A run makes six calls in three answers; each keeps in the chat's state which of the others it finds there. One of their tools
+ * is hidden from the model unless the step begins at an even millisecond. The server is killed when the client has seen event 1,
+ * event 2, and so on: on the embedded store the next start continues the run, of two nodes the other one does. The tools run in
+ * the agency's own process.
  */
 
-/** The calls of each answer: `again` may be repeated. The second of two ends first. */
-const ANSWERS = [['a again', 'b once'], ['c once', 'd again'], ['e once']] as const;
-const IDS = ['a', 'b', 'c', 'd', 'e'];
+/** The calls of each answer: `again` and `even` may be repeated. The second call ends first. */
+const ANSWERS = [['a again', 'b once', 'f even'], ['c once', 'd again'], ['e once']] as const;
+const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const TOOLS = { again: 'keep_again', even: 'keep_even', once: 'keep' } as const;
+const PAUSES_MS = { a: 20, f: 60, c: 20, e: 20 } as const;
 const toId = (call: string) => call[0] ?? '';
 /** The frames of a run that is not cut, without the last ones. */
-const FRAMES = 45;
+const FRAMES = 51;
 const EVERY_EVENT = Array.from({ length: FRAMES }, (_, index) => index + 1);
-const SHORT = { embedded: [15, 37], nodes: [14, 37] };
+const SHORT = { embedded: [20, 43], nodes: [19, 43] };
 
-type Sums = Record<'runs' | 'changes' | 'unknown_calls', number>;
+type Sums = Record<'runs' | 'changes' | 'unknown_calls' | 'hidden_calls', number>;
 
 /** Plays the answers by the outputs that the prompt has since the last message of the user. */
 async function answer(call: ModelCall): Promise<void> {
@@ -27,18 +30,23 @@ async function answer(call: ModelCall): Promise<void> {
   const index = ANSWERS.findIndex((_, answered) => ANSWERS.slice(0, answered).flat().length === made);
   const calls = ANSWERS[index];
   if (calls === undefined) await call.text('Done.');
-  for (const [place, one] of (calls ?? []).entries()) {
-    const given = { id: toId(one), known: IDS, pauseMs: place === 0 ? 20 : 0 };
-    await call.toolCall(toId(one), one.endsWith('again') ? 'keep_again' : 'keep', JSON.stringify(given));
+  for (const one of calls ?? []) {
+    const [id, kind] = one.split(' ') as [keyof typeof PAUSES_MS, keyof typeof TOOLS];
+    const given = { id, known: IDS, pauseMs: PAUSES_MS[id] ?? 0 };
+    await call.toolCall(id, TOOLS[kind], JSON.stringify(given));
   }
   await call.end();
 }
 
 interface StoredStep {
+  readonly step: number;
   readonly kind: string;
   readonly callId: string;
   readonly status: string;
   readonly lastEventId: number;
+  readonly startedAt: string;
+  readonly error: { readonly message: string } | null;
+  readonly hidden: readonly { readonly name: string }[];
   readonly stateChanges: { readonly set: Readonly<Record<string, unknown>> } | null;
 }
 
@@ -63,13 +71,44 @@ async function check(rig: AnyRig, runId: string, chatId: string, sums: Sums): Pr
       status === 'completed' ? { set: { [callId]: expected.get(callId), last: callId }, removed: [] } : null;
     expectEqual(`changes of the step of ${callId}`, stateChanges, changes);
   }
+  await checkHidden(items, (step) => read(`runs/${runId}/steps/${step}/prompt`));
   const last = made.at(-1)?.callId;
   const whole = { ...Object.fromEntries(expected), ...(last !== undefined && { last }) };
   const sorted = (state: object) => Object.entries(state).toSorted(([a], [b]) => (a < b ? -1 : 1));
   expectEqual('state of the chat', sorted(await read(`chats/${chatId}/state`)), sorted(whole));
   const fork = await api.post(`${rig.path}/chats/${chatId}/fork`, { runId });
   expectEqual('state of a fork', sorted(await read(`chats/${fork.body.chatId}/state`)), sorted(whole));
-  addTo(sums, { runs: 1, changes: made.length, unknown_calls: calls.length - made.length });
+  const hidden = calls.filter(({ error }) => error?.message === NO_TOOL).length;
+  addTo(sums, {
+    runs: 1,
+    changes: made.length,
+    unknown_calls: calls.length - made.length - hidden,
+    hidden_calls: hidden,
+  });
+}
+
+const NO_TOOL = 'There is no tool `keep_even`.';
+
+/** What a step hid follows from its stored start, and decides the outcome of its call and its prompt, in every attempt. */
+async function checkHidden(
+  items: readonly StoredStep[],
+  readPrompt: (
+    step: number,
+  ) => Promise<{ readonly exact: boolean; readonly tools: readonly { readonly name: string }[] }>,
+): Promise<void> {
+  const models = items.filter(({ kind }) => kind === 'model').toSorted((a, b) => a.step - b.step);
+  for (const { step, startedAt, hidden } of models) {
+    const isHidden = Date.parse(startedAt) % 2 === 1;
+    const names = hidden.map(({ name }) => name);
+    expectEqual(`what step ${step} hid`, names, isHidden ? ['keep_even'] : []);
+    const { exact, tools } = await readPrompt(step);
+    const shown = tools.filter(({ name }) => name === 'keep_even').length;
+    expectEqual(`the prompt of step ${step}`, [exact, shown], [true, isHidden ? 0 : 1]);
+  }
+  const call = items.find(({ callId }) => callId === 'f');
+  const isHidden = models[0]?.hidden.length === 1;
+  const outcome = isHidden ? ['failed', NO_TOOL] : ['completed', null];
+  expectEqual('outcome of the hidden tool', [call?.status, call?.error?.message ?? null], outcome);
 }
 
 /** Kills the server of a run at each of these events, and lets another one continue the run. */
@@ -95,7 +134,7 @@ async function killAtEvents(rig: Rig, events: readonly number[], sums: Sums): Pr
 
 test('a change of the state exists exactly if its step does', async () => {
   const fault = plantedFault();
-  const sums: Sums = { runs: 0, changes: 0, unknown_calls: 0 };
+  const sums: Sums = { runs: 0, changes: 0, unknown_calls: 0, hidden_calls: 0 };
   const agencyFolders = ['keeping'] as const;
   {
     await using rig = await Rig.start({ fault, agencyFolders });

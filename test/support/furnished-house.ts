@@ -43,6 +43,9 @@ const SUMMARY = [
     from chats where summary_run_id is not null`,
 ];
 
+/** The demo agency has no lasting hand-off. */
+const LASTING_AGENT = `update chat_states set agent = 'Guide'`;
+
 /** Starts a server on an empty folder, uses it, and kills it in the middle of a run. */
 export async function furnish(env: Readonly<Record<string, string>>): Promise<FurnishedHouse> {
   await using server = await CliServer.start({ env });
@@ -98,6 +101,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   assert.equal((await api.call('POST', `${PATH}/openai/v1/chat/completions`, hidden, ofAnn)).status, 200);
   assert.equal((await api.patch(`${PATH}/chats/talk`, { title: ODD, metadata: { odd: ODD } })).status, 200);
   assert.equal((await api.patch(`${PATH}/chats/talk/state`, { odd: ODD })).status, 200);
+  await askStore(env.RUNWIRE_DATA_DIR ?? '', LASTING_AGENT);
   const adjustment = { amount: 1, unit: 'runs', reason: ODD, idempotencyKey: ODD };
   assert.equal((await api.post(`${PATH}/members/ann/adjustments`, adjustment)).status, 201);
   const put = (apiIntegrationId: string, path: string, bytes: string | Uint8Array, contentType: string) =>
@@ -170,7 +174,8 @@ export async function look(api: ApiClient): Promise<AnswersByPath> {
   }
   assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 8);
   const answers = [...seen.values()].join('\n');
-  for (const part of ['"transient":true', '"odd":"clef 𝄞"', '"title":"Line ']) assert.ok(answers.includes(part), part);
+  for (const part of ['"lastingAgent":"Guide"', '"transient":true', '"odd":"clef 𝄞"', '"title":"Line '])
+    assert.ok(answers.includes(part), part);
   for (const integration of ['house', 'demo']) {
     for (const file of await listAll(api, integration)) {
       const bytes = await (await download(api, file.path, integration)).bytes();

@@ -18,6 +18,7 @@ export const PYTHON = '/usr/bin/python3';
 export const MYPY = '/usr/bin/mypy';
 export const CADDY = '/usr/bin/caddy';
 export const SYSTEMD_ANALYZE = '/usr/bin/systemd-analyze';
+export const XMLLINT = '/usr/bin/xmllint';
 
 const COMMAND_PROGRAMS = [
   ...['bzip2', 'column', 'file', 'jq', 'patch', 'python3', 'sqlite3', 'unzip', 'xz', 'zip'].map(
@@ -48,6 +49,7 @@ export const SERVICES = {
   caddy: { packages: ['caddy'], isThere: () => existsSync(CADDY) },
   systemd: { packages: ['systemd'], isThere: () => existsSync(SYSTEMD_ANALYZE) },
   bubblewrap: { packages: ['bubblewrap'], isThere: () => existsSync(BUBBLEWRAP) },
+  xmllint: { packages: ['libxml2-utils'], isThere: () => existsSync(XMLLINT), isForProofs: true },
   /** What the image has for commands of agents. */
   commandPrograms: {
     packages: [

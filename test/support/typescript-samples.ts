@@ -31,6 +31,9 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       '});',
     ],
   ],
+  'docs/conditions.md': [
+    ['', 'export const agent = { name: "Desk", description: "Pays.", instructions: "Pay.", tools: [verify, refund] };'],
+  ],
   'docs/models.md': [["import { defineAgent } from '@runwire/agency';\nexport const agent =", '']],
 };
 

@@ -28,6 +28,25 @@ export interface ToolCall {
   readonly experimental_context: unknown;
 }
 
+/** What `isEnabled` knows about the step that begins. */
+export interface AboutStep {
+  /** The agent whose model is asked next. */
+  readonly agent: string;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
+  readonly userContext: unknown;
+  /** A copy of the chat's state as it is now, with the changes of this run's earlier steps. */
+  readonly state: ChatState;
+  /** When the step began. */
+  readonly date: Date;
+}
+
+/**
+ * False hides a tool or a flow from the model in this step. Asked once per step, and must have no effects. Has 30 seconds. If it
+ * throws, takes longer or returns no boolean, the run fails with `agency_error`; in a delegation, the call.
+ */
+export type IsEnabled = (about: AboutStep) => boolean | PromiseLike<boolean>;
+
 /** A chat's state as one call sees it: as it was before the calls of the same answer, with the call's own changes. */
 export interface CallState {
   /** Returns a copy of the value, or undefined if there is none. */
@@ -85,6 +104,8 @@ export interface AgentTool {
    * seconds still counts; after that the call fails. The run counts' limit too.
    */
   readonly timeoutSeconds?: number | undefined;
+  /** If absent, the model sees the tool in every step. */
+  readonly isEnabled?: IsEnabled | undefined;
 }
 
 export interface NamedTool extends AgentTool {
@@ -107,6 +128,8 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly repeatable?: boolean;
   /** How long a call may take. If absent, 300. See `AgentTool`. */
   readonly timeoutSeconds?: number;
+  /** If absent, the model sees the tool in every step. */
+  readonly isEnabled?: IsEnabled;
 }
 
 /**
@@ -280,6 +303,10 @@ export interface FlowDefinition {
   readonly kind?: 'delegate' | 'handoff';
   /** `none` if the recipient of a delegation must not see its earlier exchanges with the sender. If absent, `chat`. */
   readonly memory?: 'chat' | 'none';
+  /** If absent, the model of `from` sees the flow in every step. */
+  readonly isEnabled?: IsEnabled;
+  /** Only of a hand-off. `chat`: later runs of the chat begin with `to`. If absent, it lasts to the end of its run. */
+  readonly lasts?: 'chat';
 }
 
 export interface AgencyLimits {
@@ -382,11 +409,19 @@ export function defineAgency(agency: AgencyDefinition): AgencyDefinition {
 type Party = FlowDefinition['from'];
 
 /** `from` may ask `to` with `send_message`, and continues with its answer. */
-export function delegate(from: Party, to: Party, options: Pick<FlowDefinition, 'memory'> = {}): FlowDefinition {
+export function delegate(
+  from: Party,
+  to: Party,
+  options: Pick<FlowDefinition, 'memory' | 'isEnabled'> = {},
+): FlowDefinition {
   return { from, to, kind: 'delegate', ...options };
 }
 
 /** `from` may hand the conversation over to `to`. */
-export function handOff(from: Party, to: Party): FlowDefinition {
-  return { from, to, kind: 'handoff' };
+export function handOff(
+  from: Party,
+  to: Party,
+  options: Pick<FlowDefinition, 'lasts' | 'isEnabled'> = {},
+): FlowDefinition {
+  return { from, to, kind: 'handoff', ...options };
 }

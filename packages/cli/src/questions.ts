@@ -2,6 +2,7 @@ import type { Interface } from 'node:readline/promises';
 import type { Answer, Question } from '@runwire/client';
 import { type CliCommand, repeated } from './command.ts';
 import { UsageError } from './exit-codes.ts';
+import { parseJsonObject } from './json-object.ts';
 import { note } from './output.ts';
 import { jsonOrText } from './request-options.ts';
 import { callText } from './run-display.ts';
@@ -82,19 +83,9 @@ async function askArguments(lines: Interface, question: Question, signal: AbortS
     const typed = lines.question('Arguments: ', { signal });
     lines.write(text);
     text = await typed;
-    const changed = parseArguments(text);
+    const changed = parseJsonObject(text);
     if (changed !== null) return changed;
     note('Write the arguments as a JSON object.');
-  }
-}
-
-function parseArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }
 
@@ -162,7 +153,7 @@ function listApprovals(
   for (const name of options.remember ?? []) add(name, { remember: 'chat' });
   for (const pair of options.arguments ?? []) {
     const [name, value] = splitPair('--arguments', pair, `QUESTION=JSON, such as refund='{"cents":500}'`);
-    const changed = parseArguments(value);
+    const changed = parseJsonObject(value);
     if (changed === null) throw new UsageError(`--arguments has \`${pair}\`; write a JSON object after the \`=\`.`);
     add(name, { arguments: changed });
   }

@@ -2,6 +2,7 @@ import type { RunRequest, WebhookEndpoint } from '@runwire/client';
 import { type CliCommand, repeated } from './command.ts';
 import type { IntegrationOptions } from './connection.ts';
 import { UsageError } from './exit-codes.ts';
+import { parseJsonObject } from './json-object.ts';
 
 /** The options of commands that start runs. */
 export interface RequestOptions extends IntegrationOptions {
@@ -38,12 +39,8 @@ export function toRequest({ chat, alias, member, agent, context, file }: Request
 /** Reads an option that is a JSON object. Returns undefined if the option is not used. */
 export function jsonOption(name: string, text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // The sentence below is for both.
-  }
+  const value = parseJsonObject(text);
+  if (value !== null) return value;
   throw new UsageError(`${name} is \`${text}\`; write a JSON object, such as '{"plan":"pro"}'.`);
 }
 

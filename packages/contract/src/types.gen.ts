@@ -1188,6 +1188,20 @@ export interface GuardrailDecision {
 }
 
 /**
+ * What the model did not see in a step.
+ */
+export interface HiddenPart {
+  /**
+   * A tool, a hand-off or a delegation.
+   */
+  kind: 'tool' | 'handoff' | 'delegate';
+  /**
+   * Name of the tool, or the agent to which the hand-off or delegation leads.
+   */
+  name: string;
+}
+
+/**
  * A run: one request that an agent answers.
  */
 export interface Run {
@@ -1582,6 +1596,10 @@ export interface Step {
    * What guardrails decided about the step, in the order in which they were asked.
    */
   guardrails: GuardrailDecision[];
+  /**
+   * The tools and flows that the model did not see, because `isEnabled` was false. Empty if it saw all.
+   */
+  hidden: HiddenPart[];
   /**
    * The summary. Null for other steps, and for client tokens.
    */
@@ -2067,6 +2085,10 @@ export interface Chat {
      */
     at: string;
   }[];
+  /**
+   * The agent of the last lasting hand-off. It begins the runs whose requests name no agent, as long as a lasting hand-off leads to it. Null if there was none.
+   */
+  lastingAgent: string | null;
   /**
    * True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.
    */
@@ -3931,6 +3953,10 @@ export interface Agency {
      */
     remember: string[];
     /**
+     * Names of the tools that `isEnabled` can hide from the model in a step.
+     */
+    conditional: string[];
+    /**
      * True if the agent may run commands.
      */
     sandbox: boolean;
@@ -3957,6 +3983,14 @@ export interface Agency {
      * `handoff`: `to` continues the run. `delegate`: `to` answers, and `from` continues.
      */
     kind: 'handoff' | 'delegate';
+    /**
+     * `chat`: later runs of the chat begin with `to`. Null if a hand-off lasts to the end of its run.
+     */
+    lasts: 'chat' | null;
+    /**
+     * True if `isEnabled` can hide it from the model of `from` in a step.
+     */
+    conditional: boolean;
   }[];
   /**
    * The form in which the agency is written. Null if it could not be loaded.
@@ -3966,6 +4000,14 @@ export interface Agency {
    * Hash of everything that the agency loads. Null if it could not be loaded.
    */
   version: string | null;
+  /**
+   * What happens to the oldest turns of a chat that is too long for the model. Null if the agency could not be loaded.
+   */
+  longChats: 'summarize' | 'leave_out' | null;
+  /**
+   * Model that sums up the oldest turns. Null if the model of the agent that begins the run does.
+   */
+  summaryModel: string | null;
   /**
    * When this version was loaded. Null if the agency could not be loaded.
    */

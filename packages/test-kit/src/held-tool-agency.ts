@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { defineAgency, defineAgent, defineTool, type NamedTool } from '@runwire/agency';
+import { defineAgency, defineAgent, defineTool, type IsEnabled, type NamedTool } from '@runwire/agency';
 
 /* Proofs copy this module into agency folders, so it imports no other module of the project. */
 
@@ -86,12 +86,12 @@ export const trustingAgency = asking(false);
 /** After another edit the tools are gone. */
 export const emptyAgency = defineAgency({ name: 'Empty', agents: [member('Lead', [])] });
 
-const keepTool = (name: string, repeatable: boolean) =>
+const keepTool = (name: string, more: { readonly repeatable: boolean; readonly isEnabled?: IsEnabled }) =>
   defineTool({
     name,
     description: 'Keeps its id in the chat.',
     inputSchema: { type: 'object', required: ['id', 'known', 'pauseMs'] },
-    repeatable,
+    ...more,
     execute: async (input, { state }) => {
       const { id, known, pauseMs } = input as { id: string; known: readonly string[]; pauseMs: number };
       const seen = known.filter((one) => state.get(one) !== undefined);
@@ -102,8 +102,17 @@ const keepTool = (name: string, repeatable: boolean) =>
     },
   });
 
-/** Each call keeps which of the known calls it finds in the chat's state. */
+/**
+ * Each call keeps which of the known calls it finds in the chat's state. The model sees `keep_even` in steps that begin at an even
+ * millisecond: a later attempt would decide otherwise half of the time.
+ */
 export const keepingAgency = defineAgency({
   name: 'Keeping',
-  agents: [member('Keeper', [keepTool('keep', false), keepTool('keep_again', true)])],
+  agents: [
+    member('Keeper', [
+      keepTool('keep', { repeatable: false }),
+      keepTool('keep_again', { repeatable: true }),
+      keepTool('keep_even', { repeatable: true, isEnabled: ({ date }) => date.getTime() % 2 === 0 }),
+    ]),
+  ],
 });

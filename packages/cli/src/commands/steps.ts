@@ -50,7 +50,7 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
       summary: 'list the steps of a run, the newest first',
       details: [
         'A step is a call of a model or a tool, or a check of the message by guardrails. Calls that failed, were cut or wait for an answer are listed too.',
-        'The last column has the guardrails that did not let the step pass as it was.',
+        'The last columns have the guardrails that did not let the step pass as it was, and the tools and flows that the model did not see.',
       ],
       examples: ['runwire steps run_01HZX3', "runwire steps --json run_01HZX3 | jq '.[].usage'"],
     })
@@ -70,6 +70,7 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
         { title: 'cost', value: ({ cost }) => costText(cost) },
         { title: 'files', value: ({ files }) => files.length },
         { title: 'guardrails', value: verdictText, canShrink: true },
+        { title: 'hidden', value: hiddenText, canShrink: true },
       ]);
     });
 }
@@ -77,5 +78,9 @@ export function addStepsCommand(program: CliCommand, { env }: Context): void {
 /** The guardrails that did not let the step pass as it was. */
 const verdictText = ({ guardrails }: Step): string | null =>
   guardrails.flatMap(({ name, verdict }) => (verdict === 'pass' ? [] : [`${name}: ${verdict}`])).join(', ') || null;
+
+/** The tools, and the agents to which flows lead, that the model did not see. */
+const hiddenText = ({ hidden }: Step): string | null =>
+  hidden.map(({ kind, name }) => (kind === 'tool' ? name : `${kind} to ${name}`)).join(', ') || null;
 
 const durationMs = ({ startedAt, completedAt }: Step): number => Date.parse(completedAt) - Date.parse(startedAt);

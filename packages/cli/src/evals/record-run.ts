@@ -1,4 +1,5 @@
 import type { Runwire } from '@runwire/client';
+import { parseJsonObject } from '../json-object.ts';
 import type { RecordedRun } from './eval-case.ts';
 import { callsIn } from './eval-run.ts';
 
@@ -69,18 +70,9 @@ function toHistoryItem(item: Item): RecordedRun['history'] {
   if (role === 'user') return [{ role, content: text }];
   if (type === 'message') return [{ role: 'assistant', content: text }];
   if (type === 'function_call') {
-    const call = { callId, tool: item.name ?? '', arguments: parsed(item.arguments ?? '') };
+    const call = { callId, tool: item.name ?? '', arguments: parseJsonObject(item.arguments ?? '') ?? {} };
     return [{ role: 'assistant', calls: [call] }];
   }
   if (type !== 'function_call_output') return [];
   return [{ role: 'tool', callId, output: item.output ?? '', ...(item.failed === true ? { failed: true } : {}) }];
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

@@ -60,6 +60,12 @@ class Agency(TypedDict):
     """The form in which the agency is written. Null if it could not be loaded."""
     version: str | None
     """Hash of everything that the agency loads. Null if it could not be loaded."""
+    longChats: Literal["summarize", "leave_out"] | None
+    """What happens to the oldest turns of a chat that is too long for the model. Null if the agency could not be
+    loaded.
+    """
+    summaryModel: str | None
+    """Model that sums up the oldest turns. Null if the model of the agent that begins the run does."""
     loadedAt: str | None
     """When this version was loaded. Null if the agency could not be loaded."""
     mcp: list[AgencyMcpItem]
@@ -92,6 +98,8 @@ class AgencyAgentsItem(TypedDict):
     """Names of the tools whose arguments an approval may change."""
     remember: list[str]
     """Names of the tools that an approval may allow for the chat."""
+    conditional: list[str]
+    """Names of the tools that `isEnabled` can hide from the model in a step."""
     sandbox: bool
     """True if the agent may run commands."""
     starters: list[str]
@@ -181,6 +189,8 @@ AgencyFlowsItem = TypedDict(
         "from": "str",
         "to": "str",
         "kind": "Literal[\"handoff\", \"delegate\"]",
+        "lasts": "Literal[\"chat\"] | None",
+        "conditional": "bool",
     },
 )
 """A way from one agent to another."""
@@ -549,6 +559,10 @@ class Chat(TypedDict):
     """The chat that took over the id of this one. Null if none did."""
     approvals: list[ChatApprovalsItem]
     """The tools whose calls do not ask in this chat, because an answer had `remember`."""
+    lastingAgent: str | None
+    """The agent of the last lasting hand-off. It begins the runs whose requests name no agent, as long as a lasting
+    hand-off leads to it. Null if there was none.
+    """
     transient: bool
     """True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended."""
     metadata: dict[str, Any] | None
@@ -853,6 +867,15 @@ class GuardrailDecision(TypedDict):
     """Why it blocked. Null for other verdicts."""
     callId: str | None
     """The call that it checked. Null if it was no call."""
+
+
+class HiddenPart(TypedDict):
+    """What the model did not see in a step."""
+
+    kind: Literal["tool", "handoff", "delegate"]
+    """A tool, a hand-off or a delegation."""
+    name: str
+    """Name of the tool, or the agent to which the hand-off or delegation leads."""
 
 
 class HistoryCall(TypedDict):
@@ -1827,6 +1850,8 @@ class Step(TypedDict):
     """How the call changed the state of the chat, together with the step. Null if it did not, and for client tokens."""
     guardrails: list[GuardrailDecision]
     """What guardrails decided about the step, in the order in which they were asked."""
+    hidden: list[HiddenPart]
+    """The tools and flows that the model did not see, because `isEnabled` was false. Empty if it saw all."""
     summary: StepSummary | None
     """The summary. Null for other steps, and for client tokens."""
     handoff: str | None

@@ -71,6 +71,8 @@ const flow = strictObject({
   to: Type.String(),
   kind: maybe(oneOfStrings(['delegate', 'handoff'])),
   memory: maybe(oneOfStrings(['chat', 'none'])),
+  lasts: maybe(oneOfStrings(['chat'])),
+  isEnabled: maybe(Type.String()),
 });
 
 const requires = (name: string) => ({ required: [name] });

@@ -13,6 +13,9 @@ const agent = Type.Object(
       description: 'Names of the tools whose arguments an approval may change.',
     }),
     remember: Type.Array(Type.String(), { description: 'Names of the tools that an approval may allow for the chat.' }),
+    conditional: Type.Array(Type.String(), {
+      description: 'Names of the tools that `isEnabled` can hide from the model in a step.',
+    }),
     sandbox: flag('True if the agent may run commands.'),
     starters: Type.Array(Type.String(), { description: 'Messages that a user may begin with.' }),
   },
@@ -26,6 +29,12 @@ const flow = Type.Object(
     kind: oneOfStrings(['handoff', 'delegate'], {
       description: '`handoff`: `to` continues the run. `delegate`: `to` answers, and `from` continues.',
     }),
+    lasts: nullable(
+      oneOfStrings(['chat'], {
+        description: '`chat`: later runs of the chat begin with `to`. Null if a hand-off lasts to the end of its run.',
+      }),
+    ),
+    conditional: flag('True if `isEnabled` can hide it from the model of `from` in a step.'),
   },
   { description: 'A way from one agent to another.' },
 );
@@ -120,6 +129,15 @@ export const Agency = named(
         }),
       ),
       version: nullable(text('Hash of everything that the agency loads. Null if it could not be loaded.')),
+      longChats: nullable(
+        oneOfStrings(['summarize', 'leave_out'], {
+          description:
+            'What happens to the oldest turns of a chat that is too long for the model. Null if the agency could not be loaded.',
+        }),
+      ),
+      summaryModel: nullable(
+        text('Model that sums up the oldest turns. Null if the model of the agent that begins the run does.'),
+      ),
       loadedAt: nullable(time('When this version was loaded. Null if the agency could not be loaded.')),
       mcp: Type.Array(mcpServer, { description: 'The MCP servers of the agency, as this node sees them.' }),
       process: agencyProcess,

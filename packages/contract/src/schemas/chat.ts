@@ -69,6 +69,12 @@ export const Chat = named(
         }),
         { description: 'The tools whose calls do not ask in this chat, because an answer had `remember`.' },
       ),
+      lastingAgent: nullable(
+        text(
+          'The agent of the last lasting hand-off. It begins the runs whose requests name no agent, as long as a lasting ' +
+            'hand-off leads to it. Null if there was none.',
+        ),
+      ),
       transient: flag('True if the chat is not listed, and is deleted `RUNWIRE_LOG_DAYS` after its last run ended.'),
       metadata: metadata(),
     },

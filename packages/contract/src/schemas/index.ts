@@ -43,7 +43,7 @@ export { type ClientPermission, clientPermissions, type Operation, type Operatio
 export { type OperationId, operations } from './operations/all-operations.ts';
 export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { RerunRequest, RunComparison } from './rerun.ts';
-export { CancelResult, CancelRunRequest, GuardrailDecision, Run, RunList, Step, StepList } from './run.ts';
+export { CancelResult, CancelRunRequest, GuardrailDecision, HiddenPart, Run, RunList, Step, StepList } from './run.ts';
 export {
   CreateScheduleRequest,
   RunScheduleRequest,

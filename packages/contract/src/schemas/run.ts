@@ -142,6 +142,17 @@ export const GuardrailDecision = named(
   ),
 );
 
+export const HiddenPart = named(
+  'HiddenPart',
+  Type.Object(
+    {
+      kind: oneOfStrings(['tool', 'handoff', 'delegate'], { description: 'A tool, a hand-off or a delegation.' }),
+      name: text('Name of the tool, or the agent to which the hand-off or delegation leads.'),
+    },
+    { description: 'What the model did not see in a step.' },
+  ),
+);
+
 export const Step = named(
   'Step',
   Type.Object(
@@ -184,6 +195,10 @@ export const Step = named(
       ),
       guardrails: Type.Array(ref(GuardrailDecision), {
         description: 'What guardrails decided about the step, in the order in which they were asked.',
+      }),
+      hidden: Type.Array(ref(HiddenPart), {
+        description:
+          'The tools and flows that the model did not see, because `isEnabled` was false. Empty if it saw all.',
       }),
       summary: nullable(
         Type.Object(

@@ -51,6 +51,7 @@ export interface Rerun extends AnyRerun {
   readonly from: ChatKey;
   readonly runId: RunId;
   readonly afterStep: number;
+  readonly hasAttachments: boolean;
   /** The original run's journal. */
   readonly journal: readonly JournalledStep[];
   /** The steps that are kept. */

@@ -21,6 +21,7 @@ import { first, type Reads } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { refreshesRefusal } from './earlier-urls.ts';
 import { type ForkStart, findStart, namesRun } from './find-start.ts';
+import { readLasting } from './read-lasting.ts';
 
 export interface DecideDeps {
   readonly agencies: Agencies;
@@ -92,6 +93,7 @@ export async function decide(
     if (question.ask === 'refreshes') return refreshesRefusal(reads, question.chatKey, request.refreshes, now);
     // The tools of a broken agency are not known; a later check refuses the request.
     if (question.ask === 'arguments') return agency === null ? null : checkArguments(agency, question.changes);
+    if (question.ask === 'lasting') return readLasting(reads, agency, question.chatKey);
     if (question.ask === 'files' || forking === null) return files();
     return fork === null ? stopAtFork(request, files) : fork(forking);
   };
@@ -132,6 +134,7 @@ function admissionAgency(
   return {
     // A key or a provider may have been removed since the agency was loaded or the integration was changed.
     entryPoints: agencies.hasModels(agency, ofIntegration) ? agencies.entryPoints(agency) : 'broken',
+    hasLasting: (agencies.find(agency)?.loaded?.lastingAgents.size ?? 0) > 0,
     toolNames: () => agencies.allToolNames(agency).union(mcpToolNames(agency)),
     hasOutput: (agent) => (agencies.agent(agency, agent)?.output ?? null) !== null,
     price: (agent) => {

@@ -3,22 +3,20 @@ import type { Agencies } from '../agencies/agencies.ts';
 import { OWN_CHAT_RULES } from '../domain/admission/chat-rules.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import { checkSandboxFile, parseSandboxFiles } from '../domain/file/sandbox-file.ts';
-import type { IntegrationId, OwnerId, RunId } from '../domain/ids.ts';
+import type { IntegrationId, OwnerId } from '../domain/ids.ts';
 import type { ClientTool } from '../domain/question/client-tool.ts';
 import type { Settlement } from '../domain/question/question.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
-import { isKeepable, keptSteps, type RerunSettings } from '../domain/run/rerun.ts';
+import { isKeepable, type RerunSettings, takeKept } from '../domain/run/rerun.ts';
 import { NO_EXTRAS, parseExtras } from '../domain/run/run-extras.ts';
 import { isFinished } from '../domain/run/run-state.ts';
-import { type JournalledStep, KEPT_EVENT_ID } from '../domain/run/step.ts';
+import type { JournalledStep } from '../domain/run/step.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { onlyStepRow } from '../runs/only-step.ts';
+import { readOriginalJournal } from '../runs/original-journal.ts';
 import { attachmentsOfRun } from '../store/queries/attachments.ts';
-import { refusedPerson } from '../store/queries/erasures.ts';
 import { type RunToRerun, runToRerun } from '../store/queries/reruns.ts';
-import { onlyStepOfRun } from '../store/queries/steps.ts';
-import { getJournal } from '../store/queries/takeover.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { CompletionRequest } from './completion-request.ts';
 
@@ -100,11 +98,10 @@ async function readOriginal(
   reads: Reads,
   agencies: Agencies,
   run: RunToRerun,
-  { integrationId, body }: GivenRerun,
+  { body }: GivenRerun,
 ): Promise<OriginalParts> {
-  const { run_id: runId, chat_key: chatKey, consumer_id: consumerId } = run;
-  const isErased = consumerId !== null && (await reads.all(refusedPerson, { integrationId, consumerId })).length > 0;
-  if (run.deleted_at !== null || run.content_json === null || isErased) {
+  const { run_id: runId, chat_key: chatKey } = run;
+  if (run.deleted_at !== null || run.content_json === null || run.erasures > 0) {
     throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   }
   if (!isFinished(run.status)) {
@@ -112,16 +109,17 @@ async function readOriginal(
     throw new Refusal('run_active', sentence, { runId });
   }
   const afterStep = body.afterStep ?? 0;
-  const steps = await readSteps(reads, runId);
+  const steps = await readSteps(reads, run);
   checkAfterStep(run, steps, afterStep, body.message ?? null);
-  checkCopies(await reads.all(attachmentsOfRun, { chatKey, runId }));
+  if (run.attachments > 0) checkCopies(await reads.all(attachmentsOfRun, { chatKey, runId }));
   if (run.continues !== null && run.answers_json === null) {
     throw invalid('The run continued another one, and an earlier version of the server has deleted its answers.');
   }
   const agency = body.agency ?? run.agency;
   const model = body.model ?? null;
-  checkModel(agencies, agency, body.agent ?? run.agent, model);
   const original = parseExtras(run.extras_json);
+  const begins = body.agent == null ? original.begins : undefined;
+  checkModel(agencies, agency, body.agent ?? begins ?? run.agent, model);
   const settings: RerunSettings = {
     of: runId,
     afterStep,
@@ -139,37 +137,28 @@ async function readOriginal(
       ...NO_EXTRAS,
       instructions: original.instructions,
       outputSchema: original.outputSchema,
+      ...(begins !== undefined && { begins }),
       rerun: settings,
     },
     rerun: {
       from: chatKey,
       runId,
       afterStep,
+      hasAttachments: run.attachments > 0,
       agency,
       model,
       settlements: run.answers_json === null ? [] : (parseOwnJson(run.answers_json) as Settlement[]),
       journal: steps,
-      steps: keptSteps(steps, afterStep).map(toKept).sort(byNumber),
+      steps: takeKept(steps, afterStep),
     },
   };
 }
 
 const invalid = (sentence: string) => new Refusal('invalid_request', sentence);
 
-const byNumber = (one: JournalledStep, other: JournalledStep) => one.step - other.step;
-
-/** The rerun has no event of the step, and its first attempt has the step. */
-const toKept = (step: JournalledStep): JournalledStep => ({
-  ...step,
-  attempt: 1,
-  firstEventId: KEPT_EVENT_ID,
-  lastEventId: KEPT_EVENT_ID,
-});
-
-async function readSteps(reads: Reads, runId: RunId): Promise<readonly JournalledStep[]> {
-  const only = await first(reads.all(onlyStepOfRun, { runId }));
-  const row = only === undefined ? null : onlyStepRow(only);
-  return (row === null ? await reads.all(getJournal, { runId }) : [row]).map(journalledStep);
+async function readSteps(reads: Reads, run: RunToRerun): Promise<readonly JournalledStep[]> {
+  const only = onlyStepRow(run);
+  return only === null ? readOriginalJournal(reads, run.run_id) : [journalledStep(only)];
 }
 
 function checkAfterStep(

@@ -1,5 +1,5 @@
 import { registerMember } from '../accounts/register-member.ts';
-import { type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
+import { isConditional, type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
@@ -19,10 +19,12 @@ import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_CHANGES,
+  JOURNAL_FORMAT_WITH_CONDITIONS,
   JOURNAL_FORMAT_WITH_EVALS,
   JOURNAL_FORMAT_WITH_EXTRAS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_GUARDRAILS,
+  JOURNAL_FORMAT_WITH_LASTING,
   JOURNAL_FORMAT_WITH_RERUNS,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_URLS,
@@ -49,6 +51,7 @@ import { FactsChanged } from './check-member.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
 import { isEval } from './find-start.ts';
+import { readLasting } from './read-lasting.ts';
 import { storeEval, storeOriginal, toResumePoint } from './store-rerun.ts';
 
 export interface Reservation {
@@ -64,8 +67,10 @@ export interface Reservation {
 }
 
 function journalFormat(reservation: Reservation): number {
-  const usesState = [...(reservation.agency?.agents.values() ?? [])].some(needsState);
-  return usesState ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
+  const agents = [...(reservation.agency?.agents.values() ?? [])];
+  if (agents.some(isConditional)) return JOURNAL_FORMAT_WITH_CONDITIONS;
+  if (reservation.decision.begins !== null) return JOURNAL_FORMAT_WITH_LASTING;
+  return agents.some(needsState) ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
 }
 
 function otherFormat({ request, decision, agency }: Reservation): number {
@@ -145,9 +150,10 @@ const NO_TURNS: CompletionRequest['history'] = [];
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { userContext, clientTools, extras } = request;
-  const { agency, agent, chat, hasHistory, continuation } = decision;
+  const { userContext, clientTools } = request;
+  const { agency, agent, begins, chat, hasHistory, continuation } = decision;
   const { maxRunSeconds, onDisconnect, keepAttachments, model, files } = decision;
+  const extras = begins === null ? request.extras : { ...request.extras, begins };
   const runId = newRunId();
   const agencyVersion = reservation.agency?.version ?? null;
   const day = toDay(now);
@@ -254,10 +260,15 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   const checksLinks = chat !== null && hasHistory && !keepAttachments;
   const links = checksLinks ? refreshesRefusal(tx, chatKey, request.refreshes, now) : null;
   if (links !== null) writes.push(links);
+  const lasting = decision.readsLasting ? readLasting(tx, reservation.agency, chatKey) : null;
+  if (lasting !== null) writes.push(lasting);
   await Promise.all(writes);
   if ((await joined) !== 1) throw new FactsChanged('The chat was deleted, or its questions were settled.');
   if (links !== null && (await links) !== null) {
     throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
+  }
+  if (lasting !== null && ((await lasting)?.lastingAgent ?? agent) !== (begins ?? agent)) {
+    throw new FactsChanged('A run of the chat has made a lasting hand-off.');
   }
   if (continuation !== null) await settleAll(tx, reservation, continuation, { chatKey, runId });
   // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
@@ -266,18 +277,18 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
   }
   const { trace } = request;
   const extrasJson = toExtrasJson(extras, trace.trace_id === undefined ? undefined : trace.traceparent);
-  if (extrasJson !== null) await tx.run(storeExtras, { runId, extrasJson });
+  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
+  if (extrasJson !== null && rerun === null) await tx.run(storeExtras, { runId, extrasJson });
   const { refreshes } = request;
   if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
   for (const { below } of request.sandboxFiles)
     await tx.run(announceFile, { chat_key: chatKey, path: storedPath(below) });
   const place = { integrationId, chatKey, now };
   if (blobs.batch !== null) await claimBlobs(tx, blobs.batch);
-  const rerun = request.rerun === undefined || request.rerun instanceof Refusal ? null : request.rerun;
   const original = rerun === null || rerun.from === null ? null : rerun;
   let attachments: readonly StoredAttachment[] = [];
-  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId });
-  else if (rerun !== null) await storeEval(tx, runId);
+  if (original !== null) attachments = await storeOriginal(tx, original, { chatKey, runId, extrasJson });
+  else if (rerun !== null) await storeEval(tx, runId, extrasJson);
   else if (request.attachments.length > 0)
     attachments = await insertAttachments(tx, { ...place, runId }, request.attachments, blobs);
   if (importedIds !== null) {

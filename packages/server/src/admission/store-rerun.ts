@@ -6,11 +6,11 @@ import { NO_USAGE } from '../domain/model/usage.ts';
 import type { ResumePoint } from '../domain/run/admitted-run.ts';
 import { stateAfter } from '../domain/run/state-steps.ts';
 import { hasImages } from '../domain/run/step.ts';
+import { copyKept } from '../runs/kept-steps.ts';
 import { attachmentsOfRun, useBlobsOfChat } from '../store/queries/attachments.ts';
 import { stateAtStart, storeState } from '../store/queries/chat-states.ts';
-import { jsonRows } from '../store/queries/file-batches.ts';
 import { lostBlobOfChat } from '../store/queries/forks.ts';
-import { copyAttachmentsOfRun, copySteps, storeRerun } from '../store/queries/reruns.ts';
+import { copyAttachmentsOfRun, storeRerun } from '../store/queries/reruns.ts';
 import { setSummary } from '../store/queries/summaries.ts';
 import { copyToolImages } from '../store/queries/tool-images.ts';
 import { first, type Tx } from '../store/store.ts';
@@ -19,29 +19,31 @@ import type { Rerun } from './completion-request.ts';
 const lastStep = ({ steps }: Pick<Rerun, 'steps'>) => Math.max(0, ...steps.map(({ step }) => step));
 
 /**
- * The writes of T1 for a rerun: the steps that it keeps, as if its first attempt had made them, and its attachments. The original
- * chat's row is locked, so its steps and copies are not deleted before the commit.
+ * The writes of T1 for a rerun. The original chat's row is locked, so its copies are not deleted before the commit. The steps
+ * that are kept follow with the first output (`storeKeptSteps`).
  */
 export async function storeOriginal(
   tx: Tx,
   rerun: Rerun,
-  { chatKey, runId }: { readonly chatKey: ChatKey; readonly runId: RunId },
+  {
+    chatKey,
+    runId,
+    extrasJson,
+  }: { readonly chatKey: ChatKey; readonly runId: RunId; readonly extrasJson: string | null },
 ): Promise<readonly StoredAttachment[]> {
-  const { from, runId: original, afterStep, steps } = rerun;
-  await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun) });
-  if (steps.length > 0) {
-    const copied = await tx.run(copySteps, {
-      from: original,
-      runId,
-      steps: jsonRows(steps.map(({ step }) => ({ step }))),
-    });
-    if (copied !== steps.length) throw new SourceChanged('The steps of the run were deleted.');
-    await storeKeptState(tx, chatKey, steps);
-    if (steps.some(({ kind }) => kind === 'summary')) await tx.run(setSummary, { chatKey, runId });
-    if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
+  const { from, runId: original, afterStep, steps, hasAttachments } = rerun;
+  await tx.run(storeRerun, { runId, rerunOf: original, afterStep, step: lastStep(rerun), extrasJson });
+  await storeKeptState(tx, chatKey, steps);
+  const summaries = steps.filter(({ kind }) => kind === 'summary');
+  if (summaries.length > 0) {
+    // The prompt is made with the chat's summary, which is read.
+    const copied = await copyKept(tx, { runId, original, steps: summaries });
+    if (copied !== summaries.length) throw new SourceChanged('The steps of the run were deleted.');
+    await tx.run(setSummary, { chatKey, runId });
   }
-  const attachments = await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
-  if (attachments === 0) return [];
+  if (steps.some(hasImages)) await tx.run(copyToolImages, { from: original, runId, chatKey });
+  if (!hasAttachments) return [];
+  await tx.run(copyAttachmentsOfRun, { chatKey: from, from: original, forkKey: chatKey, runId });
   await tx.run(useBlobsOfChat, { chatKey });
   if ((await tx.all(lostBlobOfChat, { chatKey })).length > 0)
     throw new SourceChanged('A blob of the chat was deleted.');
@@ -58,7 +60,8 @@ async function storeKeptState(tx: Tx, chatKey: ChatKey, steps: Rerun['steps']): 
 }
 
 /** The write of T1 for an eval. Its run counts as its own original, so it is free like any rerun. */
-export const storeEval = (tx: Tx, runId: RunId) => tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0 });
+export const storeEval = (tx: Tx, runId: RunId, extrasJson: string | null) =>
+  tx.run(storeRerun, { runId, rerunOf: runId, afterStep: 0, step: 0, extrasJson });
 
 /** A rerun walks the steps that it keeps as a takeover does. Null if it keeps none. */
 export const toResumePoint = (rerun: Pick<Rerun, 'steps'>, now: number): ResumePoint | null =>

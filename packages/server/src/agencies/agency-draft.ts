@@ -2,6 +2,7 @@ import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { Tool } from '../agent/ports.ts';
 import type { Location, Path } from './fault.ts';
+import type { ConditionParts } from './load-condition.ts';
 import type { GuardrailParts } from './load-guardrail.ts';
 import type { AboutRun, OutputSchema } from './loaded-agency.ts';
 import type { RefusedCode } from './refused-code.ts';
@@ -45,6 +46,8 @@ export interface AgencyDraft<Code = AgentCode> {
   readonly models: ModelObjects;
   /** The guardrails that the agency and its agents have as objects. Empty if they are in `toolFiles`. */
   readonly guardrails: GuardrailParts;
+  /** The functions that flows have. Empty if they are in `toolFiles`. */
+  readonly conditions: ConditionParts;
 }
 
 export const NO_CODE: AgentCode = { tools: new Map(), models: new Map() };

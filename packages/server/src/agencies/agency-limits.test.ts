@@ -7,6 +7,7 @@ import { agencyProcesses } from '@runwire/test-kit/agency-processes.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { AgencyBroken, Faults } from './fault.ts';
 import { expandFlows } from './flows.ts';
+import { NO_CONDITIONS } from './load-condition.ts';
 import { loadFolder } from './load-folder.ts';
 import { noLocation } from './source-location.ts';
 
@@ -65,7 +66,12 @@ test('a repeated wildcard is expanded once, and flows keep the order in which th
   const agents = Array.from({ length: 100 }, (_, index) => `A${index}`);
   const written = Array.from({ length: 500 }, () => ['* -> *', '* => *']).flat();
   const startedAt = performance.now();
-  const flows = expandFlows(['A0 -> A9', ...written, 'A0 => A1'], agents, noLocation('agency.yaml'), new Faults());
+  const flows = expandFlows(
+    ['A0 -> A9', ...written, 'A0 => A1'],
+    { agents, conditions: NO_CONDITIONS },
+    noLocation('agency.yaml'),
+    new Faults(),
+  );
   // If each of the 1000 wildcards were expanded, this would take 30 s.
   assert.ok(performance.now() - startedAt < 10_000);
   assert.equal([...flows.values()].flat().length, 2 * 99 * 100 - 2);

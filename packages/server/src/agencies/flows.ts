@@ -1,6 +1,7 @@
 import type { FlowFile } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Location, type Path } from './fault.ts';
+import { type ConditionParts, findCondition } from './load-condition.ts';
 import type { LoadedFlow } from './loaded-agency.ts';
 
 const EVERY = '*';
@@ -14,13 +15,19 @@ interface ExpandedFlow extends LoadedFlow {
   readonly path: Path;
 }
 
+/** What flows name. */
+interface FlowParts {
+  readonly agents: readonly string[];
+  readonly conditions: ConditionParts;
+}
+
 /**
  * Checks the flows and expands wildcards. A flow that names both agents replaces the wildcards for these two.
  * Returns the flows by the agent that they begin at.
  */
 export function expandFlows(
   flows: readonly (string | FlowFile)[],
-  agents: readonly string[],
+  { agents, conditions }: FlowParts,
   location: Location,
   faults: Faults,
 ): ReadonlyMap<string, readonly LoadedFlow[]> {
@@ -49,15 +56,23 @@ export function expandFlows(
       continue;
     }
     const isExplicit = from !== EVERY && to !== EVERY;
+    if (kind === 'delegate' && flow.lasts !== undefined) {
+      const sentence = '`lasts` is only for hand-offs; remove it, or write `kind: handoff`.';
+      faults.add(location, [...path, 'lasts'], sentence, 'key');
+      continue;
+    }
     // A wildcard that is written again adds nothing; expanding each one could fill the memory.
     const wildcard = JSON.stringify([from, to, kind]);
     if (!isExplicit && wildcards.has(wildcard)) continue;
     wildcards.add(wildcard);
-    const memory = flow.memory ?? 'chat';
+    const { memory = 'chat', lasts } = flow;
+    const named = { location, path: [...path, 'isEnabled'] };
+    const isEnabled = findCondition(flow.isEnabled, conditions, named, faults);
+    const way = { kind, memory, ...(lasts !== undefined && { lasts }), ...(isEnabled !== undefined && { isEnabled }) };
     for (const sender of from === EVERY ? agents : [from]) {
       for (const recipient of to === EVERY ? agents : [to]) {
         if (sender === recipient) continue;
-        expanded.push({ from: sender, to: recipient, kind, memory, isExplicit, index: expanded.length, path });
+        expanded.push({ ...way, from: sender, to: recipient, isExplicit, index: expanded.length, path });
       }
     }
   }
@@ -81,13 +96,16 @@ function byAgent(expanded: readonly ExpandedFlow[], agents: readonly string[], l
   }
   // In the order in which they were written, so that an agent's tools have a stable order.
   const order = [...pairs.values()].flat().toSorted((a, b) => a.index - b.index);
-  return new Map(
-    agents.map((name) => [
-      name,
-      order.filter(({ from }) => from === name).map(({ to, kind, memory }): LoadedFlow => ({ to, kind, memory })),
-    ]),
-  );
+  return new Map(agents.map((name) => [name, order.filter(({ from }) => from === name).map(toLoaded)]));
 }
+
+const toLoaded = ({ to, kind, memory, lasts, isEnabled }: ExpandedFlow): LoadedFlow => ({
+  to,
+  kind,
+  memory,
+  ...(lasts !== undefined && { lasts }),
+  ...(isEnabled !== undefined && { isEnabled }),
+});
 
 function parseFlow(written: string): FlowFile {
   // The shape was checked.

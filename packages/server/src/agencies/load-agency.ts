@@ -11,6 +11,7 @@ import { type Faults, inWords, type Location, type Path } from './fault.ts';
 import { loadBelow } from './files-below.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, usesState, writeFixedInstructions, writeInstructions } from './instructions.ts';
+import type { ConditionParts } from './load-condition.ts';
 import { findGuardrails, type GuardrailParts } from './load-guardrail.ts';
 import { getServers, loadServers } from './load-mcp.ts';
 import { loadOutput } from './load-output.ts';
@@ -66,6 +67,8 @@ export interface AgencyParts extends Omit<ToolSources, 'hasSandbox'> {
   readonly id: string;
   /** The guardrails of `toolFiles`. */
   readonly fileGuardrails: GuardrailParts;
+  /** The functions that `toolFiles` export. */
+  readonly fileConditions: ConditionParts;
   /** Null if the agency is not in a folder. */
   readonly folder: AgencyFolder | null;
 }
@@ -79,7 +82,8 @@ export async function loadAgency(
 ): Promise<Omit<LoadedAgency, 'version' | 'loadedAt' | 'code'>> {
   const { value, location } = draft;
   const names = checkNames(draft, faults);
-  const flows = expandFlows(value.flows ?? [], names, location, faults);
+  const conditions = new Map([...parts.fileConditions, ...draft.conditions]);
+  const flows = expandFlows(value.flows ?? [], { agents: names, conditions }, location, faults);
   checkDescriptions(draft, flows, faults);
   const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
   const shape = { location, path: [], models: draft.models };
@@ -133,7 +137,10 @@ export async function loadAgency(
   const model = value.model ?? null;
   const folder = parts.folder?.path ?? null;
   const { name, propagateTrace = false } = value;
-  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, limits };
+  const lastingAgents = new Set(
+    [...flows.values()].flat().flatMap(({ to, lasts }) => (lasts === undefined ? [] : [to])),
+  );
+  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, lastingAgents, limits };
   return { id, name, source, model, agents, mcp, folder, ...more };
 }
 

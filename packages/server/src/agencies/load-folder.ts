@@ -7,13 +7,14 @@ import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
 import { type AgencySetting, loadAgency } from './load-agency.ts';
 import { type CodeLocation, loadCode } from './load-code.ts';
+import { NO_CONDITIONS } from './load-condition.ts';
 import { NO_GUARDRAILS } from './load-guardrail.ts';
 import { type FileTools, loadToolFiles } from './load-tool-files.ts';
 import type { LoadedAgency } from './loaded-agency.ts';
 import { prepareCode } from './prepare-code.ts';
 import type { AgencyProcesses } from './process/agency-processes.ts';
 import type { DescribedAgency } from './process/messages.ts';
-import { remoteAgent, remoteGuardrail, remoteModels } from './process/remote-code.ts';
+import { remoteAgent, remoteCondition, remoteGuardrail, remoteModels } from './process/remote-code.ts';
 import { readDefinition } from './read-definition.ts';
 import { sourceLocations, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
 import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
@@ -39,11 +40,11 @@ export async function loadFolder(path: string, id: string, setting: FolderSettin
   faults.throwIfAny();
   const { processes, onChanged = () => {} } = setting;
   const location = { processes, agency: id, folder, onChanged: () => onChanged(id) };
-  const { draft, code, tools, guardrails } = await (form === TYPESCRIPT_FILE
+  const { draft, code, tools, guardrails, conditions } = await (form === TYPESCRIPT_FILE
     ? loadTypeScriptAgency(location, faults)
     : loadYamlAgency(location, setting, faults));
   try {
-    const parts = { id, folder, fileTools: tools, fileGuardrails: guardrails };
+    const parts = { id, folder, fileTools: tools, fileGuardrails: guardrails, fileConditions: conditions };
     const agency = await loadAgency(draft, parts, setting, faults);
     return { ...agency, code, version: folder.hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
   } catch (error) {
@@ -69,7 +70,7 @@ async function loadYamlAgency(
 async function loadTypeScriptAgency(location: Omit<CodeLocation, 'env'>, faults: Faults): Promise<DraftWithCode> {
   const { folder } = location;
   const { code, answer } = await loadCode({ ...location, env: {} }, { kind: 'agency', file: TYPESCRIPT_FILE }, faults);
-  const { value, agents, models, guardrails } = answer.agency as DescribedAgency;
+  const { value, agents, models, guardrails, conditions } = answer.agency as DescribedAgency;
   const locations = sourceLocations(TYPESCRIPT_FILE, await folder.read(TYPESCRIPT_FILE));
   const draft: AgencyDraft = {
     source: 'typescript',
@@ -83,8 +84,9 @@ async function loadTypeScriptAgency(location: Omit<CodeLocation, 'env'>, faults:
     })),
     models: remoteModels(code, models),
     guardrails: new Map(guardrails.map(([name, described]) => [name, remoteGuardrail(code, described)])),
+    conditions: new Map(conditions.map(([name, described]) => [name, remoteCondition(code, described)])),
   };
-  return { draft, code, tools: new Map(), guardrails: NO_GUARDRAILS };
+  return { draft, code, tools: new Map(), guardrails: NO_GUARDRAILS, conditions: NO_CONDITIONS };
 }
 
 /** Loads a definition of this process. Throws `StartRefused` with one sentence: the program itself is wrong. */
@@ -111,7 +113,8 @@ export async function loadDefinition(
       agent: (name: string) => noLocation(`agent \`${name}\` of agency \`${id}\``),
     };
     const draft = await prepareCode(readDefinition(given, 'bundled', locations, faults), compileJsonSchema);
-    const parts = { id, folder: null, fileTools: new Map(), fileGuardrails: NO_GUARDRAILS };
+    const noFiles = { fileTools: new Map(), fileGuardrails: NO_GUARDRAILS, fileConditions: NO_CONDITIONS };
+    const parts = { id, folder: null, ...noFiles };
     const agency = await loadAgency(draft, parts, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
     return { ...agency, code: null, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };

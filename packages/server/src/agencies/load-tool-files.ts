@@ -3,9 +3,10 @@ import { besideFile, FileRefused } from './agency-folder.ts';
 import { expandVariables, type ReadVariable } from './expand-variables.ts';
 import type { Faults } from './fault.ts';
 import { type CodeLocation, loadCode } from './load-code.ts';
+import { type ConditionParts, NO_CONDITIONS } from './load-condition.ts';
 import { type GuardrailParts, NO_GUARDRAILS } from './load-guardrail.ts';
 import type { AgencyCode } from './process/agency-code.ts';
-import { remoteGuardrail, remoteTool } from './process/remote-code.ts';
+import { remoteCondition, remoteGuardrail, remoteTool } from './process/remote-code.ts';
 
 export interface FileTools {
   /** Null if the agency has no code. */
@@ -13,11 +14,12 @@ export interface FileTools {
   /** By their names. */
   readonly tools: AgentCode['tools'];
   readonly guardrails: GuardrailParts;
+  readonly conditions: ConditionParts;
 }
 
 /**
- * Loads the modules that `toolFiles` lists. Their named exports are tools, by `name` or by the name of the export, and
- * guardrails by `name`.
+ * Loads the modules that `toolFiles` lists. Their named exports are tools, by `name` or by the name of the export,
+ * guardrails by `name`, and functions that flows can name.
  */
 export async function loadToolFiles(
   { value, location }: AgencyDraft,
@@ -56,9 +58,11 @@ export async function loadToolFiles(
     );
   }
   const env = expandEnv({ value, location }, variable, faults);
-  if (files.length === 0 || faults.count > 0) return { code: null, tools, guardrails: NO_GUARDRAILS };
+  if (files.length === 0 || faults.count > 0)
+    return { code: null, tools, guardrails: NO_GUARDRAILS, conditions: NO_CONDITIONS };
   const { code, answer } = await loadCode({ ...codeLocation, env }, { kind: 'tools', files }, faults);
   const guardrails = new Map<string, ReturnType<typeof remoteGuardrail>>();
+  const conditions = new Map<string, ReturnType<typeof remoteCondition>>();
   for (const [index, exports] of answer.exports.entries()) {
     for (const [name, described] of exports.guardrails) {
       if (guardrails.has(name)) {
@@ -67,6 +71,7 @@ export async function loadToolFiles(
       }
       guardrails.set(name, remoteGuardrail(code, described));
     }
+    for (const [name, described] of exports.functions) conditions.set(name, remoteCondition(code, described));
     for (const [name, described] of exports.tools) {
       const isFunction = 'refused' in described && described.isFunction === true;
       const known = tools.get(name);
@@ -81,7 +86,7 @@ export async function loadToolFiles(
       tools.set(name, remoteTool(code, described));
     }
   }
-  return { code, tools, guardrails };
+  return { code, tools, guardrails, conditions };
 }
 
 /** The variables that the agency passes on to its code. */

@@ -1,6 +1,7 @@
-import type { ToolCall } from '@runwire/agency';
+import type { AboutStep, ToolCall } from '@runwire/agency';
 import { withObjectType } from '@runwire/lib/object-type.ts';
 import { type AskingRule, alwaysAsks, type CheckInput, checkedCall, onlyByCaller, type Tool } from '../agent/ports.ts';
+import { loadCondition } from './load-condition.ts';
 import { asText, modelOutput } from './model-output.ts';
 import { type CompileSchema, readSchema, SchemaRefused, type ToolSchema } from './tool-schema.ts';
 
@@ -17,6 +18,7 @@ interface GivenTool {
   readonly remember?: unknown;
   readonly repeatable?: unknown;
   readonly timeoutSeconds?: unknown;
+  readonly isEnabled?: unknown;
   readonly execute?: (input: unknown, call: ToolCall) => unknown;
   readonly onInputStart?: (call: ToolCall) => unknown;
   readonly onInputDelta?: (call: ToolCall & { readonly inputTextDelta: string }) => unknown;
@@ -60,7 +62,10 @@ export async function loadTool(name: string, given: object, compile: CompileSche
   const context =
     tool.contextSchema === undefined ? null : await toolSchema('contextSchema', tool.contextSchema, compile);
   const schemas = { input, context };
-  const shown = { name, description: String(tool.description ?? ''), inputSchema, checkInput, schemas };
+  const description = String(tool.description ?? '');
+  const condition = tool.isEnabled as ((about: AboutStep) => unknown) | undefined;
+  const isEnabled = condition && loadCondition(condition, tool);
+  const shown = { name, description, inputSchema, checkInput, schemas, ...(isEnabled && { isEnabled }) };
   const repeatable = tool.repeatable === true;
   if (execute === undefined)
     return { ...shown, repeatable, asks: alwaysAsks('tool', checkInput), call: onlyByCaller(checkInput) };
@@ -96,7 +101,7 @@ function checkTool(name: string, tool: GivenTool): void {
   if (!NAME.test(name)) {
     throw new ToolRefused('has a name that models refuse; use 1 to 64 letters, digits, `_` and `-`.');
   }
-  const { type, execute, needsApproval, description, timeoutSeconds } = tool;
+  const { type, execute, needsApproval, description, timeoutSeconds, isEnabled } = tool;
   if (type === 'provider' || type === 'provider-defined') {
     throw new ToolRefused('runs at the provider; only tools that run on this server are supported.');
   }
@@ -120,6 +125,9 @@ function checkTool(name: string, tool: GivenTool): void {
   }
   if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds)) {
     throw new ToolRefused(`has a \`timeoutSeconds\` that is no number from 1 to ${MAX_TIMEOUT_SECONDS}; write one.`);
+  }
+  if (isEnabled !== undefined && typeof isEnabled !== 'function') {
+    throw new ToolRefused('has an `isEnabled` that is not a function; make it one, or leave it out.');
   }
   if (tool.inputSchema === undefined && tool.parameters !== undefined) {
     throw new ToolRefused('has `parameters`; write `inputSchema`.');

@@ -8,7 +8,7 @@ import type {
 } from '@runwire/agency';
 import type { FilesBelow } from '../agent/files-port.ts';
 import type { McpServer } from '../agent/mcp-port.ts';
-import type { CheckResult, Guardrail, Model, Tool } from '../agent/ports.ts';
+import type { CheckResult, Guardrail, IsEnabled, Model, Tool } from '../agent/ports.ts';
 import { SANDBOX_TOOLS } from '../agent/workspace-port.ts';
 import type { AgencyCode } from './process/agency-code.ts';
 
@@ -21,6 +21,10 @@ export interface LoadedFlow {
   readonly kind: 'delegate' | 'handoff';
   /** `none` if the recipient of a delegation does not see its earlier exchanges with the sender. */
   readonly memory: 'chat' | 'none';
+  /** `chat` if the next runs of the chat begin with the recipient of a hand-off. Absent if it lasts to the end of its run. */
+  readonly lasts?: 'chat';
+  /** Absent if the model sees it in every step. */
+  readonly isEnabled?: IsEnabled | undefined;
 }
 
 /** The schema of an agent's answer. */
@@ -95,6 +99,11 @@ export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean 
 
 /** True if an earlier version would not execute the agent's runs as this one does, even if the chat has no state. */
 export const needsState = ({ usesState }: Pick<LoadedAgent, 'usesState'>): boolean => usesState === 'text';
+
+/** True if a function can hide a tool or a flow from its model. */
+export const isConditional = ({ tools, flows }: Pick<LoadedAgent, 'tools' | 'flows'>): boolean =>
+  [...tools, ...flows].some(({ isEnabled }) => isEnabled !== undefined);
+
 /** What happens if a chat is longer than the window of its models. */
 export interface LongChats {
   /** False if the oldest turns are left out. */
@@ -127,6 +136,8 @@ export interface LoadedAgency {
   readonly longChats: LongChats;
   readonly entryPoints: readonly string[];
   readonly defaultAgent: string;
+  /** The agents to which a lasting hand-off leads. */
+  readonly lastingAgents: ReadonlySet<string>;
   /** The smaller of the agency's limits and the server's. */
   readonly limits: AgencyLimits;
   /** Null if the agency has no code, or if its code is part of this process. */

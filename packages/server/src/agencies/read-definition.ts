@@ -1,8 +1,10 @@
 import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
+import type { IsEnabled } from '../agent/ports.ts';
 import type { AgencyDraft, AgentDraft, WrittenCode } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
 import type { Faults, Location, Path } from './fault.ts';
+import { loadCondition } from './load-condition.ts';
 import { type GuardrailParts, loadGuardrail } from './load-guardrail.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,7 +45,13 @@ export function readDefinition(
   }
   if ('defaultAgent' in fields) fields.defaultAgent = getName(fields.defaultAgent);
   if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(getName);
-  if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(getFlow);
+  const conditions = new Map<string, IsEnabled>();
+  if (Array.isArray(fields.flows)) {
+    fields.flows = fields.flows.map((flow, index) => {
+      const at = { location: locations.agency, path: ['flows', index, 'isEnabled'] };
+      return isFields(flow) ? getFlow(flow, conditions, () => faults.add(at.location, at.path, NO_FUNCTION)) : flow;
+    });
+  }
   const agents: AgentDraft<WrittenCode>[] = [];
   if (Array.isArray(fields.agents)) {
     for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
@@ -66,8 +74,11 @@ export function readDefinition(
     agents,
     models,
     guardrails: guardrails.parts,
+    conditions,
   };
 }
+
+const NO_FUNCTION = "A flow's `isEnabled` is not a function; make it one, or leave it out.";
 
 /** Replaces guardrails by their names, and keeps the objects. */
 class GuardrailNames {
@@ -177,11 +188,19 @@ function checkToolNames(agent: unknown, location: Location, path: Path, faults: 
   }
 }
 
-function getFlow(flow: unknown): unknown {
-  if (!isFields(flow)) return flow;
-  const fields = { ...withoutUndefined(flow) };
+/** Replaces agents by their names, and the flow's function by a name that is the same in each version of the agency. */
+function getFlow(flow: Fields, conditions: Map<string, IsEnabled>, onNoFunction: () => void): unknown {
+  const { isEnabled, ...fields } = withoutUndefined(flow);
   for (const field of ['from', 'to']) if (field in fields) fields[field] = getName(fields[field]);
-  return fields;
+  if (isEnabled === undefined) return fields;
+  if (typeof isEnabled !== 'function') {
+    onNoFunction();
+    return fields;
+  }
+  const name = `${fields.from} ${fields.kind === 'handoff' ? '=>' : '->'} ${fields.to}`;
+  // If a wildcard is written twice, the first flow counts.
+  if (!conditions.has(name)) conditions.set(name, loadCondition(isEnabled as (about: object) => unknown, flow));
+  return { ...fields, isEnabled: name };
 }
 
 /** Returns the name of an agent that is given by its name or as an object. */

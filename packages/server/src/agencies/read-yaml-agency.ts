@@ -3,6 +3,7 @@ import { type AgencyDraft, type AgentDraft, NO_CODE } from './agency-draft.ts';
 import { type AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkAgencyShape, checkAgentShape } from './check-shape.ts';
 import { type Faults, FILE_START, type Location, NO_POSITION, type Path } from './fault.ts';
+import { NO_CONDITIONS } from './load-condition.ts';
 import { NO_GUARDRAILS } from './load-guardrail.ts';
 import { readMarkdownAgent } from './markdown-agent.ts';
 import { readYaml } from './yaml-text.ts';
@@ -31,7 +32,8 @@ export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Prom
     faults.throwIfAny();
   }
   const source = listed === null ? 'markdown' : 'yaml';
-  return { source, value: value as AgencyFile, location, agents, models: new Map(), guardrails: NO_GUARDRAILS };
+  const code = { models: new Map(), guardrails: NO_GUARDRAILS, conditions: NO_CONDITIONS };
+  return { source, value: value as AgencyFile, location, agents, ...code };
 }
 
 /** All files of `agents/`, in byte order of their names. */

@@ -9,7 +9,9 @@ import type { FlowCall } from './flow-tools.ts';
 import type { CallsSetting } from './loop-setting.ts';
 import { failedCall, type ToolOutcome } from './ports.ts';
 import { ask } from './questions.ts';
+import type { Flow } from './team.ts';
 import { aboutCall } from './text-check.ts';
+import { isHidden } from './visible-agent.ts';
 
 /** Gets the outcome of a call, from the journal or by making it. */
 export async function toOutcome(
@@ -42,7 +44,7 @@ export async function toOutcome(
         return await callStep(setting, call, () => traceCall(setting, call, async () => failedCall(meaning.reason)));
       case 'handoff':
         return await callStep(setting, call, () =>
-          traceCall(setting, call, async () => handOffOutcome(setting, meaning.to)),
+          traceCall(setting, call, async () => handOffOutcome(setting, meaning.flow)),
         );
       case 'delegate': {
         // Its own calls may be open; the call itself has no effect outside.
@@ -64,8 +66,9 @@ const NOT_EXECUTED = failedCall('Not executed: this is a rerun with recorded too
 
 /** The outcome that a rerun gives a call. Null if the call is made, or asks, as in any run. */
 function recordedOutcome(setting: CallsSetting, call: ToolCallItem): ToolOutcome | null {
-  const { scope, agent, asks } = setting;
-  if (scope.recorded === null) return null;
+  const { scope, agent, asks, step } = setting;
+  // Nothing is executed if the model called what it did not see.
+  if (scope.recorded === null || isHidden(agent, step.hidden, call.name)) return null;
   const found = scope.recorded.find(toWritten(setting, call));
   // The text was cut when it was recorded.
   if (typeof found === 'object' && found !== null) {
@@ -115,7 +118,7 @@ function approvedOutcome(setting: CallsSetting, call: ToolCallItem, approval: Ap
   const change: ChangedArguments | undefined =
     argumentsText === undefined
       ? toChange(setting, call)
-      : { arguments: parseOwnJson(argumentsText), shownArguments: parseArguments(call), isByPerson: true };
+      : { arguments: parseOwnJson(argumentsText), shownArguments: aboutCall(call).arguments, isByPerson: true };
   return callStep(
     setting,
     call,
@@ -123,8 +126,6 @@ function approvedOutcome(setting: CallsSetting, call: ToolCallItem, approval: Ap
     change,
   );
 }
-
-const parseArguments = ({ text }: ToolCallItem): unknown => parseOwnJson(text.trim() || '{}');
 
 /** The call as the model wrote it. */
 const toWritten = ({ written }: CallsSetting, call: ToolCallItem): ToolCallItem =>
@@ -134,7 +135,7 @@ const toWritten = ({ written }: CallsSetting, call: ToolCallItem): ToolCallItem 
 function toChange(setting: CallsSetting, call: ToolCallItem): ChangedArguments | undefined {
   const written = toWritten(setting, call);
   if (written.text === call.text) return undefined;
-  return { arguments: parseArguments(call), shownArguments: parseArguments(written), isByPerson: false };
+  return { arguments: aboutCall(call).arguments, shownArguments: aboutCall(written).arguments, isByPerson: false };
 }
 
 /** Asks the guardrails about what the call returned, before the model, readers and traces get it. */
@@ -207,11 +208,14 @@ async function leafOutcome(
   return checkedOutcome(setting, call, () => callTool(call, agent.tools, { ...about, room, onProgress }));
 }
 
-function handOffOutcome({ scope: { progress, limits } }: CallsSetting, to: string): Outcome {
+function handOffOutcome({ scope: { progress, limits }, loop }: CallsSetting, { to, lasts }: Flow): Outcome {
   if (progress.handOffs >= limits.handOffs) {
     const text = `This run has reached its limit of ${limits.handOffs} hand-offs; answer the user yourself.`;
     return { status: 'failed', text };
   }
   progress.handOffs += 1;
-  return { status: 'completed', text: `Transfer completed. You are ${to}. Please continue the task.`, handoff: to };
+  const text = `Transfer completed. You are ${to}. Please continue the task.`;
+  // The loop of a delegation ends with its answer, so its agents never begin a run.
+  const isLasting = lasts !== undefined && loop.loop === '';
+  return { status: 'completed', text, handoff: to, ...(isLasting && { lasts }) };
 }

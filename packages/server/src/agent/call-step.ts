@@ -11,6 +11,7 @@ import type { RunScope } from './run-scope.ts';
 /** A call's outcome, with what its step records besides. */
 export interface Outcome extends ToolOutcome {
   readonly handoff?: string;
+  readonly lasts?: 'chat';
   readonly asked?: { readonly agent: string; readonly message: string };
   readonly guardrails?: GuardrailRecord;
 }
@@ -61,7 +62,7 @@ export async function callStep(
     signal.throwIfAborted();
     const begun = beginCall(setting, call);
     const outcome = await unlessCut(scope, begun, async () => storeImages(scope, await makeOutcome()));
-    const { handoff, asked, publication, guardrails } = outcome;
+    const { handoff, lasts, asked, publication, guardrails } = outcome;
     const speaker = toSpeaker(call.agent, position);
     const toOutputItem = (about: ShownOutcome): ToolOutputItem => ({
       kind: 'tool_output',
@@ -71,6 +72,7 @@ export async function callStep(
       timestamp: progress.timestamp(),
       ...(about.status === 'failed' && { failed: true }),
       ...(handoff === undefined ? {} : { handoff }),
+      ...(lasts === undefined ? {} : { lasts }),
       ...(about.stored !== undefined && about.stored.images.length > 0 && { images: about.stored.images }),
     });
     const getStep = (status: Step['status'], item: ToolOutputItem): Step => ({

@@ -46,7 +46,7 @@ export class FinishedSteps {
         // An earlier version did not store the index. The steps of one loop are in their order.
         const index = step.indexInLoop === 0 ? (lengths.get(step.loop) ?? 0) + 1 : step.indexInLoop;
         lengths.set(step.loop, index);
-        modelSteps.set(key(step.loop, index), step);
+        modelSteps.set(stepKey(step.loop, index), step);
       }
       const [output] = step.output;
       if (step.kind !== 'tool' || output?.kind !== 'tool_output') continue;
@@ -69,7 +69,7 @@ export class FinishedSteps {
   }
 
   modelStep(loop: string, index: number): Step | undefined {
-    return this.#modelSteps.size === 0 ? undefined : this.#modelSteps.get(key(loop, index));
+    return this.#modelSteps.size === 0 ? undefined : this.#modelSteps.get(stepKey(loop, index));
   }
 
   outcome(callId: string): ToolOutputItem | undefined {
@@ -108,5 +108,7 @@ export class FinishedSteps {
     return known.filter(({ answeredAt }) => answeredAt < calledAt);
   }
 }
+
+const stepKey = (loop: string, index: number) => `${index} ${loop}`;
 
 const key = (...parts: readonly unknown[]) => JSON.stringify(parts);

@@ -53,7 +53,7 @@ function transferTo({ to, description }: Flow): ModelTool {
 /** What a call means. `problem` is for the model. */
 export type FlowCall =
   | { readonly kind: 'tool' }
-  | { readonly kind: 'handoff'; readonly to: string }
+  | { readonly kind: 'handoff'; readonly flow: Flow }
   | { readonly kind: 'delegate'; readonly flow: Flow; readonly message: string; readonly instructions: string }
   | { readonly kind: 'problem'; readonly problem: string }
   | { readonly kind: 'blocked'; readonly reason: string };
@@ -73,7 +73,7 @@ export function flowCalls(
     if (handOff !== undefined) {
       if (handedOff) return { kind: 'problem', problem: 'Only the first hand-off of an answer counts.' };
       handedOff = true;
-      return { kind: 'handoff', to: handOff.to };
+      return { kind: 'handoff', flow: handOff };
     }
     if (call.name !== SEND_MESSAGE || flows.every(({ kind }) => kind !== 'delegate')) return { kind: 'tool' };
     const delegated = delegation(flows, call);

@@ -1,20 +1,12 @@
-import type { GuardrailSubjects, RunMember } from '@runwire/agency';
-import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
+import type { GuardrailSubjects } from '@runwire/agency';
 import type { GuardrailDecision, GuardrailPosition } from '../domain/run/guardrail-record.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
+import { type AskedAgent, askInTime, CHECK_MS, TookTooLong } from './ask-in-time.ts';
 import { readVerdict, type Verdict } from './guardrail-verdict.ts';
 import type { Guardrail } from './ports.ts';
 
-/** How long a check may take. */
-export const CHECK_MS = 30_000;
-
 /** The agent whose guardrails are asked. */
-export interface GuardedAgent {
-  readonly agency: string;
-  readonly agent: string;
-  readonly userContext: unknown;
-  readonly member: () => Promise<RunMember | null>;
-  readonly signal: AbortSignal;
+export interface GuardedAgent extends AskedAgent {
   /** Gets the reason why a check gave no verdict, for the log. */
   readonly onFailure: (guardrail: string, error: unknown) => void;
 }
@@ -103,22 +95,14 @@ export class AgentGuardrails {
 
   async #inTime(guardrail: Guardrail, about: unknown): Promise<unknown> {
     const { signal, onFailure } = this.#about;
-    const controller = new AbortController();
-    const expired = Promise.withResolvers<never>();
-    const late = `took longer than ${this.#checkMs / 1000} seconds.`;
-    const timer = setTimeout(() => {
-      expired.reject(this.fail(guardrail.name, late));
-      controller.abort();
-    }, this.#checkMs);
     try {
-      const both = AbortSignal.any([signal, controller.signal]);
-      return await unlessAborted(signal, Promise.race([guardrail.check(about, both), expired.promise]));
+      return await askInTime((both) => guardrail.check(about, both), signal, this.#checkMs);
     } catch (error) {
-      if (signal.aborted || error instanceof RunFailure) throw error;
+      if (signal.aborted) throw error;
+      if (error instanceof TookTooLong)
+        throw this.fail(guardrail.name, `took longer than ${this.#checkMs / 1000} seconds.`);
       onFailure(guardrail.name, error);
       throw this.fail(guardrail.name, 'failed; the log of the server has the reason.', error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

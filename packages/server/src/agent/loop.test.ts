@@ -114,6 +114,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     modelTools: [count, ...flowTools(FLOWS[name] ?? [])],
     handOffs: new Set(handOffs(name)),
     guardrails: null,
+    conditions: null,
     flows: FLOWS[name] ?? [],
     failedServers: [],
   });

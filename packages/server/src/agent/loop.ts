@@ -1,3 +1,4 @@
+import type { ToolCallItem, ToolOutputItem } from '../domain/run/events.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { shownStep } from '../domain/run/shown-step.ts';
 import type { Step, WrongTry } from '../domain/run/step.ts';
@@ -6,7 +7,7 @@ import { toOutcome } from './call-outcome.ts';
 import { toSpeaker } from './call-step.ts';
 import { WAITS } from './delegate.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
-import { joinInstructions, type LoopStart, toText } from './loop-setting.ts';
+import { type CallsSetting, joinInstructions, type LoopStart, toText } from './loop-setting.ts';
 import type { LoopPosition, ModelStepInput } from './model-step-input.ts';
 import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import { outputItem } from './output-images.ts';
@@ -15,6 +16,7 @@ import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { TeamAgent } from './team.ts';
 import { outputCheck } from './text-check.ts';
+import { visibleAgent } from './visible-agent.ts';
 
 /*
  * A run is a tree of loops. The root loop answers the user; each `send_message` begins a loop of the recipient, named by
@@ -77,24 +79,13 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
       return step;
     }
     hasCalled = true;
-    const setting = {
-      scope,
-      loop: start,
-      runLoop,
-      agent,
-      step,
-      prompt: [...prompt],
-      written: calls,
-      asks: step.asks ?? {},
-      allows: step.allows,
-    };
+    const outputs =
+      findOutcomes(scope, start, calls) ??
+      (await makeCalls(scope, start, { agent: visibleAgent(agent, step.hidden), step, prompt, calls }));
+    if (!outputs.every((output) => output !== WAITS)) return null;
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
     prompt.push(...shown);
-    const made = toMadeCalls(calls, step.guardrails?.calls);
-    const meanings = flowCalls(agent, made, step.guardrails?.calls);
-    const outputs = await allDone(made.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
-    if (!outputs.every((output) => output !== WAITS)) return null;
     for (const output of outputs) prompt.push(outputItem(output, scope.images));
     if (start.loop === '') prompt.push(...(scope.continuation?.messages.get(indexInLoop) ?? []));
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
@@ -106,6 +97,34 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step |
     lastModel = null;
     hasCalled = false;
   }
+}
+
+/**
+ * Finds the outcomes of an answer's calls if the journal has all of them. Without promises: a rerun walks many answers before it asks
+ * a model.
+ */
+function findOutcomes(
+  { finished }: RunScope,
+  { trace }: LoopStart,
+  calls: readonly ToolCallItem[],
+): readonly ToolOutputItem[] | null {
+  const outcomes = calls.map(({ callId }) => finished.outcome(callId));
+  if (!outcomes.every((outcome) => outcome !== undefined)) return null;
+  for (const { agent, name, callId } of calls) trace?.replayedTool(agent, name, callId);
+  return outcomes;
+}
+
+interface AnswerWithCalls extends Pick<CallsSetting, 'agent' | 'step' | 'prompt'> {
+  readonly calls: readonly ToolCallItem[];
+}
+
+/** Gets the outcome of each call. They run concurrently. */
+function makeCalls(scope: RunScope, loop: LoopStart, { agent, step, prompt, calls }: AnswerWithCalls) {
+  const { asks = {}, allows } = step;
+  const setting = { scope, loop, runLoop, agent, step, prompt: [...prompt], written: calls, asks, allows };
+  const made = toMadeCalls(calls, step.guardrails?.calls);
+  const meanings = flowCalls(agent, made, step.guardrails?.calls);
+  return allDone(made.map((call, index) => toOutcome(setting, call, meanings[index] as FlowCall)));
 }
 
 /** Reports each failed server once per run. If the agent has a finished step, an earlier attempt has reported its servers. */

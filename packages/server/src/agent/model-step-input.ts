@@ -1,3 +1,4 @@
+import type { HiddenPart } from '../domain/run/hidden-part.ts';
 import type { AgentTrace } from '../telemetry/run-trace.ts';
 import type { PromptItem, StepReplay } from './ports.ts';
 import type { TeamAgent } from './team.ts';
@@ -21,6 +22,10 @@ export interface SentPrompt {
 
 export interface ModelStepInput extends LoopPosition, SentPrompt {
   readonly agent: TeamAgent;
+  /** What `agent` lacks in this step. Absent if nothing, and before its conditions were asked. */
+  readonly hidden?: readonly HiddenPart[];
+  /** When the step began, if its conditions were asked. */
+  readonly begunAt?: number;
   /** The agent's own, and those of the message that began the loop. */
   readonly instructions: string;
   readonly indexInLoop: number;

@@ -6,6 +6,7 @@ import { RunFailure } from '../domain/run/run-failure.ts';
 import type { Step } from '../domain/run/step.ts';
 import type { ChatTrace } from '../telemetry/run-trace.ts';
 import { withCallChecks } from './call-checks.ts';
+import type { AgentConditions } from './conditions.ts';
 import { GuardrailBlocked } from './guardrails.ts';
 import type { ModelStepInput } from './model-step-input.ts';
 import { checkOutput } from './output-check.ts';
@@ -17,6 +18,7 @@ import type { RunScope } from './run-scope.ts';
 import type { TeamAgent } from './team.ts';
 import type { CheckedText, TextCheck } from './text-check.ts';
 import { toolsBytes } from './tools-bytes.ts';
+import { visibleAgent } from './visible-agent.ts';
 
 /** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
 export async function modelStep(scope: RunScope, input: ModelStepInput): Promise<Step> {
@@ -30,7 +32,7 @@ export async function modelStep(scope: RunScope, input: ModelStepInput): Promise
   try {
     let step = await askModels(scope, input);
     const hasCalls = step.output.some(({ kind }) => kind === 'tool_call');
-    if (hasCalls) step = await decideCalls(scope, input, step);
+    if (hasCalls) step = await decideCalls(scope, { ...input, agent: visibleAgent(input.agent, step.hidden) }, step);
     const isLast = input.loop === '' && step.tried === undefined && !hasCalls;
     if (!isLast) await scope.journal(step);
     return step;
@@ -51,12 +53,34 @@ async function decideCalls(scope: RunScope, { agent, prompt }: ModelStepInput, s
   }
 }
 
+/** Asks which tools and flows the model sees. All models that are asked for the step see the same. */
+async function askConditions(
+  scope: RunScope,
+  input: ModelStepInput,
+  conditions: AgentConditions,
+  step: number,
+): Promise<ModelStepInput> {
+  const { agent, loop, callerAgent, indexInLoop } = input;
+  const startedAt = Date.now();
+  try {
+    const hidden = await conditions.ask(startedAt);
+    const begun = { ...input, begunAt: startedAt };
+    return hidden.length === 0 ? begun : { ...begun, agent: visibleAgent(agent, hidden), hidden };
+  } catch (error) {
+    const call = { step, kind: 'model', loop, indexInLoop, agent: agent.name, callerAgent, model: null } as const;
+    scope.unfinished.cut({ ...call, tool: null, callId: null, usage: null, startedAt }, error);
+    throw error;
+  }
+}
+
 /** Asks the model that answered last, or the agent's first one; then its fallbacks, as long as there was no output. */
-async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> {
-  const { agent, lastModel } = input;
-  const { fallback } = agent;
+async function askModels(scope: RunScope, given: ModelStepInput): Promise<Step> {
   scope.progress.steps += 1;
   const { steps: step } = scope.progress;
+  const { conditions } = given.agent;
+  const input = conditions === null ? given : await askConditions(scope, given, conditions, step);
+  const { agent, lastModel, hidden } = input;
+  const { fallback } = agent;
   const tries: Tries = { count: 0 };
   const startedAt = Date.now();
   let failedUsage = NO_USAGE;
@@ -78,6 +102,7 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
       ...counted(tries),
       ...(firstTokenMs !== null && { firstTokenMs }),
       ...(guardrails !== undefined && { guardrails }),
+      ...(hidden !== undefined && { hidden }),
     };
     scope.unfinished.cut({ ...call, tool: null, callId: null, usage, ...more }, failure);
     throw failure;
@@ -106,12 +131,13 @@ async function askModel(
   tries: Tries,
 ): Promise<Step | CallFailure> {
   const { progress, signal } = scope;
-  const { agent, loop, callerAgent, indexInLoop, textCheck } = input;
+  const { agent, loop, callerAgent, indexInLoop, textCheck, hidden } = input;
   const until = scope.mayCall();
   if (until !== null) await until;
   // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
-  const startedAt = Date.now();
+  const calledAtMs = Date.now();
+  const startedAt = input.begunAt ?? calledAtMs;
   const holdsOnlyText = agent.output === null;
   const tooLong = holdsOnlyText && textCheck === null ? null : new AbortController();
   const inputBytes = promptBytes(input.instructions, input.prompt);
@@ -120,6 +146,9 @@ async function askModel(
     ...{ agent, tooLong, holdsOnlyText, inputBytes, trace },
   });
   const getOutput = () => assembly.output;
+  /** The step may have begun before the call. */
+  const getFirstTokenMs = () =>
+    assembly.firstTokenMs === null ? null : calledAtMs - startedAt + assembly.firstTokenMs;
   let usage: Usage;
   let isCut = false;
   const calledAt = performance.now();
@@ -152,7 +181,7 @@ async function askModel(
       const failure = assembly.isTooLong && !signal.aborted ? tooLongToCheck(agent) : error;
       const isUnavailable = failure instanceof ModelFailure && failure.problem === 'unavailable';
       const mayFallBack = isUnavailable && !assembly.hasOutput && !signal.aborted;
-      const { firstTokenMs } = assembly;
+      const firstTokenMs = getFirstTokenMs();
       return { failure, mayFallBack, usage, promptBytes: toSentBytes(input, inputBytes), firstTokenMs };
     }
   }
@@ -164,14 +193,15 @@ async function askModel(
   } catch (error) {
     if (loop !== '' && !signal.aborted) assembly.abandon();
     progress.noteFailed(loop, usage, model.id);
-    const { firstTokenMs } = assembly;
+    const firstTokenMs = getFirstTokenMs();
     const guardrails = error instanceof GuardrailBlocked ? { guardrails: { decisions: error.decisions } } : {};
     const sentBytes = toSentBytes(input, inputBytes);
     return { failure: error, mayFallBack: false, usage, promptBytes: sentBytes, firstTokenMs, ...guardrails };
   }
   if (checked !== null) assembly.heldText = checked.text;
   assembly.finish(usage, tried === null);
-  const { output, returned, firstTokenMs } = assembly;
+  const { output, returned } = assembly;
+  const firstTokenMs = getFirstTokenMs();
   return {
     step,
     kind: 'model',
@@ -188,6 +218,7 @@ async function askModel(
     // It contains what the model wrote.
     ...(returned !== null && checked?.isChanged !== true && { replay: returned }),
     ...(checked !== null && { guardrails: checked.record }),
+    ...(hidden !== undefined && { hidden }),
     ...(tried !== null && { tried }),
     ...(firstTokenMs !== null && { firstTokenMs }),
     promptBytes: toSentBytes(input, inputBytes),

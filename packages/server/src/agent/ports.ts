@@ -1,4 +1,4 @@
-import type { ApprovalCall, ToolCall } from '@runwire/agency';
+import type { AboutStep, ApprovalCall, ToolCall } from '@runwire/agency';
 import type { ModelTool } from '@runwire/models';
 import type { StateChange } from '../domain/chat/chat-state.ts';
 import type { QuestionKind } from '../domain/question/question.ts';
@@ -39,6 +39,12 @@ export const alwaysAsks = (kind: QuestionKind, checkInput: CheckInput): AskingRu
   isNeeded: async (input) => 'value' in (await checkInput(input)),
 });
 
+/** Decides whether a model sees a tool or a flow in a step. Resolves to what the agency's code returned. */
+export type IsEnabled = (about: AboutStep, signal: AbortSignal) => Promise<unknown>;
+
+/** The process ended while the function was asked, and other code ended it. */
+export class EndedByOther extends Error {}
+
 /** A tool in the form that the loop calls. */
 export interface Tool extends ModelTool {
   /** True if a call whose outcome is unknown may be repeated. */
@@ -53,6 +59,8 @@ export interface Tool extends ModelTool {
   readonly timeoutMs?: number | undefined;
   /** True if the tool is code of the agency, which can use the chat's state. */
   readonly takesState?: boolean | undefined;
+  /** Absent if the model sees it in every step. */
+  readonly isEnabled?: IsEnabled | undefined;
   readonly checkInput: CheckInput;
   /**
    * Checks the input and makes the call. A rejection is a failed call. `argumentsText` is the input as the model wrote it,

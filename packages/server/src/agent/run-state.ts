@@ -11,8 +11,8 @@ import type { Step } from '../domain/run/step.ts';
 
 /** The steps that a run does not make again. */
 export interface KnownSteps {
-  /** The steps of earlier attempts and the steps that a rerun keeps, in the order in which they were committed. */
-  readonly own: readonly Step[];
+  /** Returns the steps of earlier attempts and the steps that a rerun keeps, in the order in which they were committed. */
+  readonly own: () => readonly Step[];
   /** The steps of the runs that it continues. */
   readonly earlier: readonly Step[];
 }
@@ -90,7 +90,7 @@ export class RunState {
     this.#current = this.#start;
     // An approved call of an earlier run sees what has happened since.
     for (const step of this.#known.earlier) this.#before.set(step, this.#start);
-    for (const step of this.#known.own) {
+    for (const step of this.#known.own()) {
       this.#before.set(step, this.#current);
       this.#current = stateAfter(this.#current, step);
     }
@@ -100,4 +100,4 @@ export class RunState {
 }
 
 /** The state in a run that is only shown: no call is made there. */
-export const emptyRunState = (): RunState => new RunState(async () => EMPTY_STATE, { own: [], earlier: [] });
+export const emptyRunState = (): RunState => new RunState(async () => EMPTY_STATE, { own: () => [], earlier: [] });

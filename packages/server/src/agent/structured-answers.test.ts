@@ -55,6 +55,7 @@ class Rig {
         check: (value) => ((value as { n?: number }).n === 1 ? { value } : { problem: '`n` must be 1' }),
       },
       guardrails: null,
+      conditions: null,
       flows: [],
       failedServers: [],
     };

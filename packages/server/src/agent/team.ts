@@ -1,4 +1,5 @@
 import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
+import type { AgentConditions } from './conditions.ts';
 import type { AgentGuardrails } from './guardrails.ts';
 import type { FailedServer } from './mcp-port.ts';
 import type { CheckResult, Model, ModelTool, Tool } from './ports.ts';
@@ -27,6 +28,8 @@ export interface TeamAgent {
   readonly output: OutputSchema | null;
   /** Null if neither the agency nor the agent has some. */
   readonly guardrails: AgentGuardrails | null;
+  /** Null if its model sees the same tools and flows in every step. */
+  readonly conditions: AgentConditions | null;
   readonly flows: readonly Flow[];
   /** Its MCP servers that the run cannot use now. */
   readonly failedServers: readonly FailedServer[];
@@ -46,6 +49,8 @@ export interface Flow {
   readonly kind: 'delegate' | 'handoff';
   /** `chat`: the recipient sees its earlier exchanges with this sender in this chat. */
   readonly memory: 'chat' | 'none';
+  /** `chat`: later runs of the chat begin with the recipient of the hand-off. */
+  readonly lasts?: 'chat';
 }
 
 /** A message that one agent sent to another, and its answer's last text. */

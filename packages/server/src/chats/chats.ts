@@ -61,6 +61,7 @@ type RecordColumns =
   | 'forked_from_id'
   | 'replaced_by_id'
   | 'first_text_json'
+  | 'lasting_agent'
   | 'transient';
 
 /** The fields of a chat that its status has too. */
@@ -109,6 +110,7 @@ const recordJson = (row: ChatRow, approvals: readonly ChatApproval[]) => ({
   forkedFrom: row.forked_from_id === null ? null : { chatId: row.forked_from_id, runId: row.forked_run_id },
   replacedBy: row.replaced_by_id,
   approvals,
+  lastingAgent: row.lasting_agent,
   transient: row.transient === 1,
 });
 

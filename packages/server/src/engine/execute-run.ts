@@ -2,10 +2,10 @@ import { ModelFailure } from '@runwire/models';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
 import { joinInstructions } from '../agent/loop-setting.ts';
-import { RecordedCalls } from '../agent/recorded-calls.ts';
 import { RunState } from '../agent/run-state.ts';
 import { type ChatState, EMPTY_STATE, parseState } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { toWalked } from '../domain/run/rerun.ts';
 import type { RunFailure } from '../domain/run/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
@@ -13,9 +13,7 @@ import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
 import { inCommitOrder } from '../domain/run/state-steps.ts';
 import { isOwnStep, type Step } from '../domain/run/step.ts';
 import { endRun } from '../runs/end-run.ts';
-import { journalledStep } from '../runs/journal.ts';
 import { stateAtStart } from '../store/queries/chat-states.ts';
-import { getJournal } from '../store/queries/takeover.ts';
 import { first } from '../store/store.ts';
 import { findContinuation, NO_CHAIN, readChain } from './chain.ts';
 import { checkInput } from './check-input.ts';
@@ -23,7 +21,9 @@ import type { EngineDeps } from './deps.ts';
 import { Execution, type RunAttempt } from './execution.ts';
 import { ExecutionScope, storeStep } from './execution-scope.ts';
 import { handOver } from './hand-over.ts';
+import { keepSteps, keepStepsSoon } from './keep-steps.ts';
 import { priceStep } from './price-step.ts';
+import { readRecorded } from './read-recorded.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import { endEvents, INTERNAL_ERROR, reportEnd } from './run-end.ts';
@@ -57,6 +57,7 @@ interface End {
 export async function executeRun(deps: EngineDeps, attempt: RunAttempt): Promise<void> {
   const { run, log, stop } = attempt;
   const execution = new Execution(deps, attempt);
+  keepStepsSoon(execution);
   log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
     const end = await runSteps(execution);
@@ -136,16 +137,17 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
  */
 async function callAgent(execution: Execution): Promise<Step | null> {
   const { deps, run, log, stop, progress } = execution;
-  const entryAgent = execution.prepared?.agent(run.agent) ?? null;
+  const beginningAgent = getBeginningAgent(run, execution.prepared?.agency.agents);
+  const entryAgent = execution.prepared?.agent(beginningAgent) ?? null;
   const { steps: known = [], betweenSteps = false } = run.resumed ?? {};
-  const trace = execution.trace?.agent(run.agent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
+  const trace = execution.trace?.agent(beginningAgent, entryAgent?.modelId ?? '', known.length > 0, null) ?? null;
   const { continuation } = run;
   const chain =
     continuation === null
       ? NO_CHAIN
       : await retryWhileUnavailable(deps, stop, () => readChain(deps.store.reads, run.chatKey, continuation));
   const steps = toWalked(known, run.extras.rerun);
-  const state = new RunState(() => readState(execution), { own: inCommitOrder(steps), earlier: chain.steps });
+  const state = new RunState(() => readState(execution), { own: () => inCommitOrder(steps), earlier: chain.steps });
   using team = new RunTeam(deps, execution, state);
   team.chain = chain.runIds;
   const entry = await team.root();
@@ -179,13 +181,17 @@ async function callAgent(execution: Execution): Promise<Step | null> {
   if (isNew) stop.stepDone(true);
   // Reported once: if a step is finished, an earlier attempt has reported it.
   if (turnsLeftOut > 0 && isNew) {
-    log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
+    log.append({ type: 'history_left_out', agent: beginningAgent, turns: turnsLeftOut });
+  }
+  const isBeginning = isNew && continuation === null && !steps.some(({ kind }) => kind === 'model');
+  if (beginningAgent !== run.agent && isBeginning) {
+    log.append({ type: 'agent_updated', agent: run.agent, callerAgent: null, newAgent: beginningAgent });
   }
   const finished = new FinishedSteps(steps, betweenSteps, chain.steps);
   progress.modelSteps += finished.modelSteps;
   progress.handOffs = finished.handOffs;
   progress.follow(chain.steps, prompt);
-  const recorded = await readRecorded(execution, [...chain.steps, ...steps], chain.steps);
+  const recorded = readRecorded(run, chain.steps, steps);
   const continued = findContinuation(run, chain, laterMessages);
   const shared = { team, finished, continuation: continued, recorded, state };
   const scope = new ExecutionScope(execution, shared);
@@ -205,28 +211,14 @@ async function readState({ deps, run, stop }: Execution): Promise<ChatState> {
   return row === undefined ? EMPTY_STATE : parseState(row.state_json, row.agent);
 }
 
-/** Reads the calls of the run that this one repeats. Resolves to null if this run makes its calls. */
-async function readRecorded(
-  { deps, run, stop }: Execution,
-  known: readonly Step[],
-  chained: readonly Step[],
-): Promise<RecordedCalls | null> {
-  const { rerun } = run.extras;
-  if (rerun === undefined || rerun.tools === 'live') return null;
-  if (rerun.of === null) return RecordedCalls.ofEval(rerun.eval, known);
-  const { of: runId } = rerun;
-  let { original } = run;
-  if (original === null) {
-    const read = () => deps.store.reads.all(getJournal, { runId });
-    original = (await retryWhileUnavailable(deps, stop, read)).map(journalledStep);
-  }
-  return RecordedCalls.ofRun([...chained, ...original], known);
-}
-
 /** Commits transaction T4, the run's end. The last events are delivered only after the commit. */
 async function settle(execution: Execution, end: End): Promise<void> {
   const { deps, run, log, stop, progress, stepIds } = execution;
   const { status, error, providerStatus } = end;
+  if (run.rerunOf !== null) {
+    keepSteps(execution);
+    await execution.journalling;
+  }
   const unfinished = execution.unfinished.takeAll(end);
   const lastStep = end.lastStep === null ? null : stepIds.journalled(priceStep(deps.prices, end.lastStep));
   const { items, text, files, accepted, usage, byModel, steps } = progress;
@@ -247,6 +239,7 @@ async function settle(execution: Execution, end: End): Promise<void> {
     byModel,
     steps,
     firstTokenMs: progress.firstTokenMs(run.createdAt),
+    begins: run.extras.begins,
     continues: run.continuation !== null,
   };
   const { events, chunks } = log.prepare(endEvents(outcome));

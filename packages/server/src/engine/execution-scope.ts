@@ -13,6 +13,7 @@ import type { Step } from '../domain/run/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { journalStep } from '../runs/journal.ts';
 import type { Execution } from './execution.ts';
+import { keepSteps } from './keep-steps.ts';
 import { priceStep } from './price-step.ts';
 import { publishStep } from './publish-step.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
@@ -113,6 +114,7 @@ export class ExecutionScope implements RunScope {
     const execution = this.#execution;
     return execution.hold.during(async () => {
       try {
+        keepSteps(execution);
         await execution.journalling;
       } catch (error) {
         await publication.discard();
@@ -137,6 +139,7 @@ export async function storeStep(execution: Execution, step: Step, { changed, isU
   const { deps, run, log, stop, progress, stepIds, unfinished, hold } = execution;
   // Asked again after each wait: another job may have begun to hold.
   for (let freed = hold.freed; freed !== null; freed = hold.freed) await freed;
+  keepSteps(execution);
   const journalled = stepIds.journalled(priceStep(deps.prices, step));
   progress.settle(step);
   const totals = stepTotals(execution);

@@ -3,10 +3,12 @@ import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { Usage } from '../domain/model/usage.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
+import type { KeptSteps } from '../runs/kept-steps.ts';
 import { type Logger, withFields } from '../telemetry/logger.ts';
 import { RunTrace } from '../telemetry/run-trace.ts';
 import type { EngineDeps } from './deps.ts';
 import { EventHold } from './event-hold.ts';
+import { findKept } from './keep-steps.ts';
 import type { PreparedAgency } from './prepared-agency.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
@@ -41,6 +43,8 @@ export class Execution implements RunAttempt, ProgressWatcher {
   readonly unfinished: UnfinishedSteps;
   readonly hold: EventHold;
   readonly images: UsedImages;
+  /** See `keepSteps`. */
+  kept: KeptSteps | null;
   /** True if the prompt begins with a summary. */
   usesSummary = false;
   /** Resolves when every T3 that has begun is committed. */
@@ -66,6 +70,7 @@ export class Execution implements RunAttempt, ProgressWatcher {
     this.unfinished = new UnfinishedSteps(stop, this.stepIds, deps.prices);
     this.hold = new EventHold(log);
     this.images = new UsedImages(this);
+    this.kept = findKept(run);
     // An earlier attempt of a resumed run has reported its first output.
     this.#hasOutput = run.attempt > 1;
   }

@@ -1,12 +1,14 @@
 import { LruCache } from '@runwire/lib/lru-cache.ts';
 import { takesTemperature } from '@runwire/models';
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
+import type { Condition } from '../agent/conditions.ts';
 import { flowTools, SEND_MESSAGE } from '../agent/flow-tools.ts';
 import type { Model, ModelTool } from '../agent/ports.ts';
 import type { Flow } from '../agent/team.ts';
 import { shownFileTools } from '../agent/tools/file-tools.ts';
 import { modelWindow } from '../domain/model/model-window.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { handOffName } from '../domain/run/hand-off-name.ts';
 import { agentWindow, handOffReach, reachedWindow, type WindowSetting } from './agent-windows.ts';
 import type { EngineDeps } from './deps.ts';
@@ -34,6 +36,8 @@ export class PreparedAgent {
   /** The names of the agent's tools without those of MCP servers. */
   readonly ownToolNames: ReadonlySet<string>;
   readonly webSearch: boolean;
+  /** What functions can hide from its model. Null if there is nothing. */
+  readonly conditions: readonly Condition[] | null;
   readonly #ownTools: readonly ModelTool[];
   readonly #flowTools: readonly ModelTool[];
   #mcpTools: readonly ModelTool[] | null = null;
@@ -52,6 +56,7 @@ export class PreparedAgent {
     this.handOffs = new Set(this.flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
     this.ownToolNames = ownToolNames(agent);
     this.webSearch = agent.builtIn.includes('web_search');
+    this.conditions = listConditions(agent);
     this.#ownTools = ownTools(agent, commandTools);
     this.#flowTools = flowTools(this.flows);
   }
@@ -75,6 +80,15 @@ export class PreparedAgent {
 export function ownTools({ tools, builtIn }: LoadedAgent, commandTools: readonly ModelTool[]): readonly ModelTool[] {
   const names: readonly string[] = builtIn;
   return [...tools, ...[...shownFileTools, ...commandTools].filter(({ name }) => names.includes(name))];
+}
+
+function listConditions({ tools, flows }: LoadedAgent): readonly Condition[] | null {
+  const ofTools = tools.flatMap(({ name, isEnabled }) =>
+    isEnabled ? [{ kind: 'tool', name, isEnabled } as const] : [],
+  );
+  const ofFlows = flows.flatMap(({ kind, to, isEnabled }) => (isEnabled ? [{ kind, name: to, isEnabled }] : []));
+  const all = [...ofTools, ...ofFlows];
+  return all.length === 0 ? null : all;
 }
 
 /** The names of the agent's tools without those of MCP servers. */
@@ -195,7 +209,10 @@ export class PreparedAgencies {
   }
 
   /** Prepares a version for one rerun: its root agent has another model, or is alone. */
-  findFor(agency: LoadedAgency, { agent: root, model, extras: { rerun } }: PreparedRun): PreparedAgency {
+  findFor(agency: LoadedAgency, run: PreparedRun): PreparedAgency {
+    const { model, extras } = run;
+    const { rerun } = extras;
+    const root = getBeginningAgent(run, agency.agents);
     const agent = agency.agents.get(root);
     const ofRoot = rerun?.model ?? null;
     const isAlone = rerun?.eval?.alone === true;

@@ -1,6 +1,8 @@
 import { linearCheck } from '@runwire/lib/linear-check.ts';
 import { unlessAborted } from '@runwire/lib/unless-aborted.ts';
 import type { AboutRun, LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
+import type { AskedAgent } from '../agent/ask-in-time.ts';
+import { AgentConditions } from '../agent/conditions.ts';
 import { AgentGuardrails } from '../agent/guardrails.ts';
 import { type McpTools, NO_MCP_TOOLS, type RunServers } from '../agent/mcp-port.ts';
 import type { Model, ModelTool, Tool } from '../agent/ports.ts';
@@ -9,6 +11,7 @@ import type { Exchange, OutputSchema, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import { stateObject } from '../domain/chat/chat-state.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import { RunFailure } from '../domain/run/run-failure.ts';
 import { rememberedTools } from '../store/queries/asked-questions.ts';
 import { END_OF_CHAT } from '../store/queries/chats.ts';
@@ -40,7 +43,7 @@ interface TeamRun {
 export class RunTeam implements Team, Disposable {
   readonly #deps: TeamDeps;
   readonly #of: TeamRun;
-  readonly #state: Pick<RunState, 'atStart'>;
+  readonly #state: Pick<RunState, 'atStart' | 'now'>;
   /** Null until an agent with MCP servers is used. */
   #servers: RunServers | null = null;
   readonly #code: Disposable | null;
@@ -49,11 +52,15 @@ export class RunTeam implements Team, Disposable {
   /** The runs that this one continues. Their exchanges count as its own. */
   chain: readonly string[] = [];
 
-  constructor(deps: TeamDeps, of: TeamRun, state: Pick<RunState, 'atStart'>) {
+  constructor(deps: TeamDeps, of: TeamRun, state: Pick<RunState, 'atStart' | 'now'>) {
     this.#deps = deps;
     this.#of = of;
     this.#state = state;
     this.#code = of.prepared?.agency.code?.use() ?? null;
+  }
+
+  get #rootName(): string {
+    return getBeginningAgent(this.#of.run, this.#of.prepared?.agency.agents);
   }
 
   has(name: string): boolean {
@@ -71,9 +78,9 @@ export class RunTeam implements Team, Disposable {
 
   /** The agent that begins the run. Only there its answer has the schema that the request brings. */
   root(): Promise<TeamAgent> {
-    const { agent, extras } = this.#of.run;
-    if (extras.outputSchema === null) return this.agent(agent);
-    return this.#prepare(agent, { jsonSchema: extras.outputSchema, check: linearCheck(extras.outputSchema) });
+    const { extras } = this.#of.run;
+    if (extras.outputSchema === null) return this.agent(this.#rootName);
+    return this.#prepare(this.#rootName, { jsonSchema: extras.outputSchema, check: linearCheck(extras.outputSchema) });
   }
 
   async #prepare(name: string, output: OutputSchema | null = null): Promise<TeamAgent> {
@@ -86,11 +93,11 @@ export class RunTeam implements Team, Disposable {
     const member = agent.usesMember ? await this.member() : null;
     const state = agent.usesState !== null ? stateObject(await this.#state.atStart()) : NO_STATE;
     const about = aboutMember(run, member, state);
-    const replaced = name === run.agent ? (run.extras.rerun?.instructions ?? null) : null;
+    const replaced = name === this.#rootName ? (run.extras.rerun?.instructions ?? null) : null;
     const instructions = replaced ?? this.#write(all.agency, agent, about);
     const mcp = agent.mcp.length === 0 ? NO_MCP_TOOLS : await this.#getMcpTools(prepared);
     // Tools of the request belong to the agents that speak with the caller.
-    const speaks = run.clientTools.length > 0 && all.reach(run.agent).includes(agent);
+    const speaks = run.clientTools.length > 0 && all.reach(this.#rootName).includes(agent);
     const clientTools = speaks ? this.#clientToolsBeside(mcp) : NO_TOOLS;
     const modelTools = prepared.modelTools(mcp.shown);
     return new RunAgent(prepared, {
@@ -102,6 +109,7 @@ export class RunTeam implements Team, Disposable {
       failedServers: mcp.failed,
       output: output ?? agent.output,
       guardrails: this.#openGuardrails(all.agency, agent),
+      conditions: this.#openConditions(all.agency, prepared),
       makeTools: () => {
         const own = this.#getTools(agent, () => filesScope(all.agency, agent, about));
         return withApprovalLists(agent, [...own, ...mcp.tools, ...clientTools]);
@@ -111,16 +119,32 @@ export class RunTeam implements Team, Disposable {
 
   #openGuardrails({ id: agency }: LoadedAgency, { name: agent, guardrails }: LoadedAgent): AgentGuardrails | null {
     if (guardrails === null) return null;
-    const { run, stop, logger } = this.#of;
+    const { logger } = this.#of;
     return new AgentGuardrails(guardrails, {
-      agency,
-      agent,
-      userContext: run.userContext,
-      member: () => this.member(),
-      signal: stop.signal,
+      ...this.#about(agency, agent),
       onFailure: (guardrail, error) =>
         logger.error({ err: error, agency, agent, guardrail }, 'a function of an agency failed: check of a guardrail'),
     });
+  }
+
+  #openConditions(
+    { id: agency }: LoadedAgency,
+    { agent: { name }, conditions }: PreparedAgent,
+  ): AgentConditions | null {
+    if (conditions === null) return null;
+    const { logger } = this.#of;
+    return new AgentConditions(conditions, {
+      ...this.#about(agency, name),
+      state: () => this.#state.now(),
+      onFailure: (part, error) =>
+        logger.error({ err: error, agency, agent: name, part }, 'a function of an agency failed: isEnabled'),
+    });
+  }
+
+  /** What functions of the agency are asked about. */
+  #about(agency: string, agent: string): AskedAgent {
+    const { run, stop } = this.#of;
+    return { agency, agent, userContext: run.userContext, member: () => this.member(), signal: stop.signal };
   }
 
   /** Rejects with a `RunFailure` if the function of the agency fails. */
@@ -209,6 +233,7 @@ interface RunParts {
   readonly failedServers: McpTools['failed'];
   readonly output: OutputSchema | null;
   readonly guardrails: AgentGuardrails | null;
+  readonly conditions: AgentConditions | null;
   readonly makeTools: () => readonly Tool[];
 }
 
@@ -227,6 +252,7 @@ class RunAgent implements TeamAgent {
   readonly settings: LoadedAgent['settings'];
   readonly output: OutputSchema | null;
   readonly guardrails: AgentGuardrails | null;
+  readonly conditions: AgentConditions | null;
   readonly flows: TeamAgent['flows'];
   readonly failedServers: McpTools['failed'];
   readonly #makeTools: () => readonly Tool[];
@@ -247,6 +273,7 @@ class RunAgent implements TeamAgent {
     this.settings = agent.settings;
     this.output = parts.output;
     this.guardrails = parts.guardrails;
+    this.conditions = parts.conditions;
     this.flows = prepared.flows;
     this.failedServers = parts.failedServers;
     this.#makeTools = parts.makeTools;

@@ -78,13 +78,13 @@ export async function makeSummary(
       heard: () => watched.heard(),
       trace,
     },
-    { agent: run.agent, models: models.map((model) => watched.guard(model)), ...request },
+    { agent: entry.agent.name, models: models.map((model) => watched.guard(model)), ...request },
   );
   if (written === null) return false;
   const end = turns[request.turns - 1]?.lastPosition ?? overflow.from - 1;
   const text = cutText(written.text, summaryBytes);
   const turnsCovered = end / MESSAGES_A_TURN;
-  log.append({ type: 'history_left_out', agent: run.agent, turns: turnsCovered, summarized: true });
+  log.append({ type: 'history_left_out', agent: entry.agent.name, turns: turnsCovered, summarized: true });
   const before = summary?.runId ?? null;
   await parts.journal({
     ...written.step,

@@ -4,6 +4,7 @@ import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { StoredAttachment } from '../domain/attachment/attachment.ts';
 import type { AdmittedRun } from '../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../domain/run/beginning-agent.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { EngineDeps } from './deps.ts';
 import type { PreparedAgency } from './prepared-agency.ts';
@@ -22,7 +23,7 @@ export interface BlobUser {
 
 export const toAttachmentRun = ({ deps, run, prepared, stop }: BlobUser): AttachmentRun => ({
   ...run,
-  takesPdf: prepared?.takesPdf(run.agent) === true,
+  takesPdf: prepared?.takesPdf(getBeginningAgent(run, prepared.agency.agents)) === true,
   signal: stop.signal,
   retry: (job) => retryWhileUnavailable(deps, stop, job),
 });

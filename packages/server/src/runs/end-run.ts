@@ -6,6 +6,7 @@ import { type Prices, withPrices } from '../domain/model/prices.ts';
 import type { ModelUsage, Usage } from '../domain/model/usage.ts';
 import type { OpenQuestions, Question } from '../domain/question/question.ts';
 import type { AttemptStart, RunIdentity } from '../domain/run/admitted-run.ts';
+import { findLastingAgent } from '../domain/run/beginning-agent.ts';
 import type { RunItem } from '../domain/run/events.ts';
 import { AlreadyEnded, RunLost } from '../domain/run/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run/run-state.ts';
@@ -16,6 +17,7 @@ import type { Chunk } from '../eventlog/run-log.ts';
 import type { EarlierNodes } from '../store/earlier-nodes.ts';
 import { deleteActiveRun, insertUnsuccessfulRun, NO_MEMBER } from '../store/queries/active-runs.ts';
 import { growChat, insertMessage } from '../store/queries/admission.ts';
+import { storeLastingAgent } from '../store/queries/chat-states.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EventOutbox } from '../webhooks/event-outbox.ts';
@@ -48,6 +50,8 @@ export interface RunOutcome {
   readonly steps: number;
   /** From admission to the first output of a model that counts; null if there is none, or if it is not known. */
   readonly firstTokenMs: number | null;
+  /** See `RunExtras.begins`. Absent in an orphan, which asks nothing. */
+  readonly begins?: string | undefined;
   /** True if the run settles questions of another one. */
   readonly continues: boolean;
 }
@@ -87,7 +91,7 @@ function answeringAgent({ run, items }: RunOutcome): string {
  */
 export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record: EndRecord): Promise<Charge> {
   const now = Date.now();
-  const { run, status, text, questions, accepted, usage, steps, firstTokenMs } = outcome;
+  const { run, begins, status, text, questions, accepted, usage, steps, firstTokenMs } = outcome;
   const { currency } = deps.prices;
   const { runId, chatKey } = run;
   const { lastStep, chunks, lastEventId } = record;
@@ -100,33 +104,33 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
   const keepsStep =
     deps.earlierNodes.areAlive() || questions.length > 0 || outcome.continues || lastStep?.agent !== run.agent;
   const onlyStep = keepsStep ? null : onlyStepJson({ agent, text, steps, usage, lastStep });
-  const open: OpenQuestions | null = questions.length === 0 ? null : { runId, agent: run.agent, questions };
+  const open: OpenQuestions | null =
+    questions.length === 0 ? null : { runId, agent: run.agent, ...(begins !== undefined && { begins }), questions };
   // All statements are sent together: that is one round trip to the database.
   const writes: Promise<unknown>[] = [];
-  writes.push(
-    tx.run(growChat, {
-      chatKey,
-      textBytes: Buffer.byteLength(text),
-      questionsJson: open === null ? null : JSON.stringify(open),
-      askingRunId: open === null ? null : runId,
-      // Admission has settled those of the run before.
-      knownQuestionsJson: null,
-      now,
-    }),
-    tx.run(insertMessage, {
-      message_id: newId('msg'),
-      chat_key: chatKey,
-      run_id: runId,
-      role: 'assistant',
-      status,
-      agent,
-      content_json: JSON.stringify(text),
-      error_code: errorCode,
-      error_message: errorMessage,
-      sandbox_files_json: null,
-      created_at: now,
-    }),
-  );
+  const grown = tx.run(growChat, {
+    chatKey,
+    textBytes: Buffer.byteLength(text),
+    questionsJson: open === null ? null : JSON.stringify(open),
+    askingRunId: open === null ? null : runId,
+    // Admission has settled those of the run before.
+    knownQuestionsJson: null,
+    now,
+  });
+  const answered = tx.run(insertMessage, {
+    message_id: newId('msg'),
+    chat_key: chatKey,
+    run_id: runId,
+    role: 'assistant',
+    status,
+    agent,
+    content_json: JSON.stringify(text),
+    error_code: errorCode,
+    error_message: errorMessage,
+    sandbox_files_json: null,
+    created_at: now,
+  });
+  writes.push(grown, answered);
   const finished = tx.run(finishRun, {
     runId,
     attempt: run.attempt,
@@ -158,6 +162,9 @@ export async function endRun(tx: Tx, deps: EndDeps, outcome: RunOutcome, record:
     ...countRun(tx, { run, status, errorCode, usage, byModel, currency, firstTokenMs, completedAt: now, charge }),
   );
   await Promise.all(writes);
+  const lastingAgent = status === 'completed' ? findLastingAgent(outcome.items) : undefined;
+  // Sent after `growChat`, which locks the chat first.
+  if (lastingAgent !== undefined) await tx.run(storeLastingAgent, { chatKey, agent: lastingAgent });
   if ((await finished) !== 1) throw await whyNotEnded(tx, outcome, record);
   if (deps.outbox.mayWant(run.integrationId)) {
     await recordRunEvents(tx, deps.outbox, outcome);

@@ -7,6 +7,7 @@ import {
   JOURNAL_FORMAT_WITH_ACTIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_IMAGES,
+  JOURNAL_FORMAT_WITH_LASTING,
   JOURNAL_FORMAT_WITH_STATE,
   JOURNAL_FORMAT_WITH_SUMMARIES,
   type JournalledStep,
@@ -24,11 +25,11 @@ import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Promise<void> {
   const { usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost } = step;
-  const { arguments: changed, shownArguments, guardrails, summary, state } = step;
+  const { arguments: changed, shownArguments, guardrails, hidden, summary, state } = step;
   // `JSON.stringify` omits undefined fields.
   const record_json = JSON.stringify({
     ...{ usage, output, replay, tried, asks, allows, asked, files, firstTokenMs, promptBytes, tries, cost },
-    ...{ arguments: changed, shownArguments, guardrails, summary, state },
+    ...{ arguments: changed, shownArguments, guardrails, hidden, summary, state },
   });
   await tx.run(insertStep, { ...toColumns(runId, step), kind: step.kind, status: step.status, record_json });
 }
@@ -36,7 +37,7 @@ export async function storeStep(tx: Tx, runId: RunId, step: JournalledStep): Pro
 /** The calls are stored beside the journal. */
 export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly UnfinishedStep[]): Promise<number>[] =>
   steps.map((step) => {
-    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, error, questionId } = step;
+    const { kind, status, usage, firstTokenMs, promptBytes, tries, cost, guardrails, hidden, error, questionId } = step;
     const record_json = JSON.stringify({
       usage,
       output: [],
@@ -45,6 +46,7 @@ export const storeUnfinished = (tx: Tx, runId: RunId, steps: readonly Unfinished
       tries,
       cost,
       guardrails,
+      hidden,
       error,
       questionId,
     });
@@ -75,7 +77,7 @@ export function stepOutcome(recordJson: string): StepOutcome {
 }
 
 /** Decodes a row of the journal. */
-export const journalledStep = (row: StepRow): JournalledStep => ({
+export const journalledStep = (row: Omit<StepRow, 'run_id'>): JournalledStep => ({
   ...stepColumns(row),
   kind: row.kind,
   status: row.status,
@@ -83,7 +85,7 @@ export const journalledStep = (row: StepRow): JournalledStep => ({
 });
 
 /** Decodes the columns that both tables have. */
-export const stepColumns = (row: Omit<StepRow, 'kind' | 'status'>) => ({
+export const stepColumns = (row: Omit<StepRow, 'run_id' | 'kind' | 'status'>) => ({
   step: row.step,
   attempt: row.attempt,
   loop: row.loop,
@@ -129,6 +131,8 @@ export interface StateOfStep {
 }
 
 function leastFormat({ step, hasGap, usesSummary, showsImages, state }: StepDone): number {
+  if (step.output.some((item) => item.kind === 'tool_output' && item.lasts !== undefined))
+    return JOURNAL_FORMAT_WITH_LASTING;
   if (state !== null) return JOURNAL_FORMAT_WITH_STATE;
   if (showsImages) return JOURNAL_FORMAT_WITH_IMAGES;
   if (usesSummary || step.summary !== undefined) return JOURNAL_FORMAT_WITH_SUMMARIES;

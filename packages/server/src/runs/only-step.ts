@@ -39,6 +39,7 @@ export function onlyStepJson({ agent, text, steps, usage, lastStep: step }: OneS
     step.asks === undefined &&
     step.asked === undefined &&
     step.guardrails === undefined &&
+    step.hidden === undefined &&
     step.tries === undefined;
   if (!isPlain || step.files !== undefined || !isSameUsage(step.usage, usage)) return null;
   let message: string | null = null;

@@ -87,6 +87,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     arguments: changed = null,
     shownArguments = null,
     guardrails,
+    hidden = [],
     summary,
     state = null,
     ...columns
@@ -99,6 +100,7 @@ export function stepJson({ answer, ...step }: ShownStep, showsAll: boolean) {
     shownArguments,
     stateChanges: showsAll && state !== null ? changesJson(state) : null,
     guardrails: guardrailsJson(guardrails),
+    hidden: hidden.map(({ kind, name }) => ({ kind, name })),
     // It has what tools returned, which client tokens do not see.
     summary: showsAll && summary !== undefined ? { turns: summary.turns, text: summary.text } : null,
     handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FinishedSteps } from '@runwire/server/src/agent/finished-steps.ts';
 import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { stateJson } from '@runwire/server/src/domain/chat/chat-state.ts';
 import type { RunId } from '@runwire/server/src/domain/ids.ts';
+import type { HiddenPart } from '@runwire/server/src/domain/run/hidden-part.ts';
 import { stateAfter } from '@runwire/server/src/domain/run/state-steps.ts';
 import { ExecutionScope } from '@runwire/server/src/engine/execution-scope.ts';
 import { storeState } from '@runwire/server/src/store/queries/chat-states.ts';
@@ -40,4 +42,19 @@ function writeAtOnce(): Overrides {
   };
 }
 
-export const STATE_FAULTS = { 'write-at-once': writeAtOnce };
+/** A later attempt decides again what a stored step hides, and otherwise than the step. */
+function decideAgain(): Overrides {
+  const { modelStep } = FinishedSteps.prototype;
+  const decided = new WeakSet();
+  FinishedSteps.prototype.modelStep = function (loop, index) {
+    const step: { hidden?: readonly HiddenPart[] } | undefined = modelStep.call(this, loop, index);
+    if (step === undefined || decided.has(step)) return step as ReturnType<typeof modelStep>;
+    decided.add(step);
+    if (step.hidden === undefined) step.hidden = [{ kind: 'tool', name: 'keep_even' }];
+    else delete step.hidden;
+    return step as ReturnType<typeof modelStep>;
+  };
+  return {};
+}
+
+export const STATE_FAULTS = { 'write-at-once': writeAtOnce, 'decide-again': decideAgain };

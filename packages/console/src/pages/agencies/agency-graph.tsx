@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'react';
 import type { RunCounts } from './agency-usage.ts';
+import type { GraphEdge } from './graph-curves.ts';
 import type { Graph } from './graph-layout.ts';
 import { RunCountsText } from './run-counts.tsx';
 import { useZoom } from './use-zoom.ts';
@@ -38,10 +39,11 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
               {edges.map((edge) => (
                 <g
                   key={`${edge.kind} ${JSON.stringify([edge.from, edge.to])}`}
-                  className={isChosen(edge) ? `edge edge-${edge.kind} edge-chosen` : `edge edge-${edge.kind}`}
+                  className={edgeClass(edge, isChosen(edge))}
                 >
                   <path className="edge-line" d={edge.line} />
                   <path className="edge-arrow" d={edge.arrow} />
+                  {edge.dot !== null && <path className="edge-dot" d={edge.dot} />}
                 </g>
               ))}
             </svg>
@@ -68,7 +70,7 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
         </div>
       </div>
       <div className="graph-foot">
-        {edges.length > 0 && <Legend />}
+        {edges.length > 0 && <Legend edges={edges} />}
         <div className="row graph-zoom">
           {counts !== undefined && <span className="small muted">Runs of the last 24 hours</span>}
           <button type="button" className="button button-small" aria-label="Smaller" onClick={smaller}>
@@ -86,26 +88,54 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
   );
 }
 
-function Legend() {
+const edgeClass = ({ kind, conditional }: Pick<GraphEdge, 'kind' | 'conditional'>, isChosen: boolean): string =>
+  `edge edge-${kind}${conditional ? ' edge-conditional' : ''}${isChosen ? ' edge-chosen' : ''}`;
+
+function Legend({ edges }: Pick<Graph, 'edges'>) {
   return (
     <ul className="graph-legend small muted">
       <li>
         <LegendLine kind="handoff" />
         <span>Hand-off: the other agent continues</span>
       </li>
+      {edges.some(({ lasts }) => lasts !== null) && (
+        <li>
+          <LegendLine kind="handoff" isLasting />
+          <span>Hand-off that lasts: the chat's next runs begin with the other agent</span>
+        </li>
+      )}
       <li>
         <LegendLine kind="delegate" />
         <span>Delegation: the other agent answers, the first continues</span>
       </li>
+      {edges.some(({ conditional }) => conditional) && (
+        <li>
+          <LegendLine kind="handoff" conditional />
+          <span>Pale: a function can hide it in a step</span>
+        </li>
+      )}
     </ul>
   );
 }
 
-function LegendLine({ kind }: { readonly kind: 'handoff' | 'delegate' }) {
+interface LegendLineProps {
+  readonly kind: GraphEdge['kind'];
+  readonly isLasting?: boolean;
+  readonly conditional?: boolean;
+}
+
+function LegendLine({ kind, isLasting = false, conditional = false }: LegendLineProps) {
   return (
-    <svg width="40" height="10" aria-hidden="true" focusable="false" className={`edge edge-${kind}`}>
+    <svg
+      width="40"
+      height="10"
+      aria-hidden="true"
+      focusable="false"
+      className={edgeClass({ kind, conditional }, false)}
+    >
       <path className="edge-line" d="M 0 5 H 32" />
       <path className="edge-arrow" d="M 40 5 l -8 -4 v 8 z" />
+      {isLasting && <circle className="edge-dot" cx="4" cy="5" r="4" />}
     </svg>
   );
 }

@@ -133,14 +133,14 @@ function AgentText({ definition: { data, error, refetch }, agent: shown }: Agent
       <ErrorNotice error={error} onRetry={() => void refetch()} />
     );
   }
-  const { name, approval, editable, remember } = shown;
+  const { name, approval, editable, remember, conditional } = shown;
   const agent = data.agents.find((one) => one.name === name);
   if (agent === undefined) return null;
   return (
     <div key={name} className="agent-texts">
       <AgentInstructions definition={data} agent={agent} />
       <AgentGuardrails definition={data} agent={agent} />
-      <AgentTools agent={agent} {...{ approval, editable, remember }} />
+      <AgentTools agent={agent} {...{ approval, editable, remember, conditional }} />
     </div>
   );
 }

@@ -12,10 +12,12 @@ interface AgentToolsProps {
   readonly editable: readonly string[];
   /** Which an approval may allow for a chat. */
   readonly remember: readonly string[];
+  /** Which a function can hide in a step. */
+  readonly conditional: readonly string[];
 }
 
 /** What the model can call: each tool with its description, and its arguments when it is opened. */
-export function AgentTools({ agent: { tools, output }, approval, editable, remember }: AgentToolsProps) {
+export function AgentTools({ agent: { tools, output }, approval, editable, remember, conditional }: AgentToolsProps) {
   return (
     <section className="card stack" aria-labelledby="tools">
       <h3 id="tools">Tools</h3>
@@ -31,6 +33,7 @@ export function AgentTools({ agent: { tools, output }, approval, editable, remem
                 {server !== null && <Badge>{server}</Badge>}
                 {approval.includes(name) && <Badge tone="warn">asks for approval</Badge>}
                 {editable.includes(name) && <Badge>can be corrected</Badge>}
+                {conditional.includes(name) && <Badge>conditional</Badge>}
                 {remember.includes(name) && <Badge>can be allowed in a chat</Badge>}
                 <span className="muted small">{formatCount(countArguments(inputSchema), 'argument')}</span>
               </summary>

@@ -1,5 +1,6 @@
 import type { Agency } from '@runwire/client';
 import { formatCount } from '../../lib/format.ts';
+import { Badge } from '../../ui/feedback.tsx';
 import { KINDS } from './agency-words.ts';
 
 /** At most this many rows are shown without a click. */
@@ -23,12 +24,14 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
             </tr>
           </thead>
           <tbody>
-            {flows.map(({ from, to, kind }) => (
+            {flows.map(({ from, to, kind, lasts, conditional }) => (
               <tr key={`${kind} ${JSON.stringify([from, to])}`} data-row>
                 <td title={from}>
                   <bdi>{from}</bdi>
                 </td>
-                <td>{KINDS[kind]}</td>
+                <td>
+                  {lasts === null ? KINDS[kind] : 'Hand-off that lasts'} {conditional && <Badge>conditional</Badge>}
+                </td>
                 <td title={to}>
                   <bdi>{to}</bdi>
                 </td>

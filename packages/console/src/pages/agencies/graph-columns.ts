@@ -2,6 +2,10 @@ export interface GraphFlow {
   readonly from: string;
   readonly to: string;
   readonly kind: 'handoff' | 'delegate';
+  /** `chat` if the chat's next runs begin with `to`. */
+  readonly lasts: 'chat' | null;
+  /** True if a function can hide it in a step. */
+  readonly conditional: boolean;
 }
 
 export interface GraphInput {

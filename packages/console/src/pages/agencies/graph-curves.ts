@@ -9,6 +9,8 @@ export interface GraphEdge extends GraphFlow {
   readonly line: string;
   /** The arrowhead as the `d` of an SVG path. */
   readonly arrow: string;
+  /** The dot at the start of a hand-off that lasts, as the `d` of an SVG path. Null for other flows. */
+  readonly dot: string | null;
 }
 
 /** The heights at which each route leaves its first and reaches its last item. Flows at one side do not touch. */
@@ -49,6 +51,23 @@ function arrowAt(x: number, y: number, leads: 'left' | 'right'): string {
   return `M ${point(x, y)} l ${back} ${-ARROW_HALF} v ${2 * ARROW_HALF} z`;
 }
 
+const DOT_RADIUS = 4;
+
+/** A dot around the point at which the line begins. */
+function dotAt(line: string): string {
+  const [x = 0, y = 0] = line.split(' ').slice(1, 3).map(Number);
+  const half = (sign: number) => `a ${DOT_RADIUS} ${DOT_RADIUS} 0 1 0 ${sign * 2 * DOT_RADIUS} 0`;
+  return `M ${point(x - DOT_RADIUS, y)} ${half(1)} ${half(-1)} z`;
+}
+
+/** A flow with its curves. */
+const edge = (flow: GraphFlow, line: string, arrow: string): GraphEdge => ({
+  ...flow,
+  line,
+  arrow,
+  dot: flow.lasts === null ? null : dotAt(line),
+});
+
 export function toEdge(route: Route, ports: readonly number[]): GraphEdge {
   const { flow, items, isBackward } = route;
   const [start, last] = [items[0] as Item, items.at(-1) as Item];
@@ -58,7 +77,7 @@ export function toEdge(route: Route, ports: readonly number[]): GraphEdge {
     const bend = x + Math.min(COLUMN_GAP, 32 + Math.abs(lastY - startY) / 6);
     const end = x + ARROW_LENGTH;
     const line = `M ${point(x, startY)} C ${point(bend, startY)} ${point(bend, lastY)} ${point(end, lastY)}`;
-    return { ...flow, line, arrow: arrowAt(x, lastY, 'left') };
+    return edge(flow, line, arrowAt(x, lastY, 'left'));
   }
   const points: [number, number][] = [
     [right(start) + (isBackward ? ARROW_LENGTH : 0), startY],
@@ -71,5 +90,5 @@ export function toEdge(route: Route, ports: readonly number[]): GraphEdge {
   const along = isBackward ? points.toReversed() : points;
   const line = along.map((to, index) => (index === 0 ? `M ${point(...to)}` : curve(along[index - 1] as typeof to, to)));
   const arrow = isBackward ? arrowAt(right(start), startY, 'left') : arrowAt(left(last), lastY, 'right');
-  return { ...flow, line: line.join(' '), arrow };
+  return edge(flow, line.join(' '), arrow);
 }

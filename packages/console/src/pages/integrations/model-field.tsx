@@ -1,7 +1,18 @@
 import { TextField } from '../../ui/form.tsx';
 
-/** The model for agents that name none. */
-export function ModelField({ model = null }: { readonly model?: string | null }) {
+interface ModelFieldProps {
+  readonly model?: string | null;
+  /** Which agents use it, and what an empty field means. */
+  readonly agents?: string;
+  readonly empty?: string;
+}
+
+/** A field for `provider/model`. By default it is the model for agents that name none. */
+export function ModelField({
+  model = null,
+  agents = 'agents that name no model',
+  empty = 'the model of the agency or of the server',
+}: ModelFieldProps) {
   return (
     <TextField
       label="Model"
@@ -12,8 +23,7 @@ export function ModelField({ model = null }: { readonly model?: string | null })
       defaultValue={model ?? ''}
       hint={
         <>
-          For agents that name no model, as <code>provider/model</code>. Empty: the model of the agency or of the
-          server.
+          For {agents}, as <code>provider/model</code>. Empty: {empty}.
         </>
       }
     />

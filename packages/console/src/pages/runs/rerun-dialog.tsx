@@ -6,8 +6,9 @@ import { api } from '../../app/api.ts';
 import { agenciesQuery, integrationQuery } from '../../app/queries.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loading } from '../../ui/feedback.tsx';
-import { CheckField, type Fields, Form, SelectField, TextAreaField, TextField } from '../../ui/form.tsx';
+import { CheckField, type Fields, Form, SelectField, TextAreaField } from '../../ui/form.tsx';
 import { definitionQuery, joinInstructions } from '../agencies/agency-definition.ts';
+import { ModelField } from '../integrations/model-field.tsx';
 import { readContext } from '../playground/user-context.ts';
 import { inputQuery } from './run-queries.ts';
 
@@ -102,18 +103,7 @@ function ChangeFields({ run }: Pick<RerunDialogProps, 'run'>) {
   return (
     <>
       <div className="grid">
-        <TextField
-          label="Model"
-          name="model"
-          isCode
-          maxLength={200}
-          spellCheck={false}
-          hint={
-            <>
-              For the first agent and agents that name no model, as <code>provider/model</code>. Empty: as in any run.
-            </>
-          }
-        />
+        <ModelField agents="the first agent and agents that name no model" empty="as in any run" />
         <ToolsField />
         <SelectField
           label="Agency"

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@runwire/client';
+import type { RunRecord, Step } from '@runwire/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { formatDuration, formatJson } from '../../lib/format.ts';
@@ -83,6 +83,7 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
           <JsonView text={formatJson(step.shownArguments)} label="arguments of the model" isRepeated />
         </section>
       )}
+      {step.hidden.length > 0 && <p>Hidden in this step: {shorten(step.hidden.map(describeHidden).join(', '))}</p>}
       {step.guardrails.length > 0 && <Guardrails decisions={step.guardrails} />}
       {step.attachments.length > 0 && (
         <section>
@@ -176,6 +177,10 @@ export function StepDetails({ run, canRerun, row, log, logState, onWholeRun }: S
     </div>
   );
 }
+
+const HIDDEN = { tool: '', handoff: 'hand-off to ', delegate: 'delegation to ' } as const;
+
+const describeHidden = ({ kind, name }: Step['hidden'][number]): string => `${HIDDEN[kind]}${name}`;
 
 function Content({ content: { input, output, reasoning, calls } }: { readonly content: StepContent }) {
   return (

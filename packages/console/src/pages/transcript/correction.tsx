@@ -4,6 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useId, useMemo, useState } from 'react';
 import { api } from '../../app/api.ts';
 import { formatJson } from '../../lib/format.ts';
+import { parseJsonObject } from '../../lib/json-object.ts';
 import { shorten } from '../../lib/shorten.ts';
 import { Prose } from '../../ui/prose.tsx';
 import { LongCode } from './parts.tsx';
@@ -88,26 +89,15 @@ function ArgumentsField({ integration, call, name }: CallArgumentsProps) {
 }
 
 function findProblem(text: string, check: ReturnType<typeof linearCheck> | null): string | null {
-  const value = readArguments(text);
+  const value = parseJsonObject(text);
   if (value === null) return 'This is not a JSON object.';
   const checked = check?.(value);
   return checked !== undefined && 'problem' in checked ? `The tool does not accept this: ${checked.problem}.` : null;
 }
 
-/** Returns null if the text is no JSON object. */
-function readArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The arguments in the field. Undefined if the field is closed or its text is what the model wrote. */
 export function changedArguments(call: EditableCall, text: string): Record<string, unknown> | undefined {
-  const changed = text === '' ? null : readArguments(text);
+  const changed = text === '' ? null : parseJsonObject(text);
   if (changed === null || JSON.stringify(changed) === JSON.stringify(call.arguments)) return undefined;
   return changed;
 }

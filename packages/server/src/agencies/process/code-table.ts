@@ -1,12 +1,13 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import type { ModelObject } from '@runwire/agency';
 import { CallState, withChanges } from '../../agent/call-state.ts';
-import type { Guardrail, Tool, ToolOutcome } from '../../agent/ports.ts';
+import type { Guardrail, IsEnabled, Tool, ToolOutcome } from '../../agent/ports.ts';
 import { ToolProgress } from '../../agent/tool-progress.ts';
 import { EMPTY_STATE, parseState } from '../../domain/chat/chat-state.ts';
 import type { AgencyDraft, AgentCode } from '../agency-draft.ts';
 import { importModule, importPackage } from '../agency-modules.ts';
 import { AgencyBroken, Faults } from '../fault.ts';
+import { type ConditionParts, loadCondition } from '../load-condition.ts';
 import { type GuardrailParts, loadGuardrail, looksLikeGuardrail } from '../load-guardrail.ts';
 import type { PreparedTool } from '../load-tool.ts';
 import { moduleFailure } from '../module-failure.ts';
@@ -34,6 +35,7 @@ type Ask<Kind extends Question['kind']> = Extract<Question, { kind: Kind }>;
 
 const MAX_INSTRUCTIONS_CHARACTERS = 4 * 1024 * 1024;
 const NOTHING = { files: [], faults: [], agency: null, exports: [] };
+const EXPORTED_TWICE = 'is exported by two files of `toolFiles`; rename one of them.';
 const ALWAYS_ROOM = { isFull: false, onceRoom: () => {} };
 
 /** The server compiles plain JSON Schema and checks values by it: Ajv would cost this process 11 MB. */
@@ -55,6 +57,7 @@ export class AgencyCodeTable {
   readonly #schemas = new Map<string, ToolSchema>();
   readonly #models = new Map<string, ModelObject>();
   readonly #guardrails = new Map<string, Guardrail>();
+  readonly #conditions = new Map<string, IsEnabled>();
   readonly #instructions = new Map<string, NonNullable<AgentCode['instructions']>>();
   #resultCharacters = 0;
 
@@ -77,6 +80,8 @@ export class AgencyCodeTable {
         return this.#write(ask);
       case 'guardrail':
         return find(this.#guardrails, ask.guardrail, 'guardrail').check(ask.about, open.signal);
+      case 'condition':
+        return find(this.#conditions, ask.condition, 'condition')(ask.about, open.signal);
       case 'stream':
         return this.#stream(ask, open);
       case 'ping': {
@@ -126,10 +131,14 @@ export class AgencyCodeTable {
     }
   }
 
-  #describeAgency({ value, agents, models, guardrails }: AgencyDraft<PreparedCode>, file: string): DescribedAgency {
+  #describeAgency(
+    { value, agents, models, guardrails, conditions }: AgencyDraft<PreparedCode>,
+    file: string,
+  ): DescribedAgency {
     return {
       value,
       guardrails: this.#describeGuardrails(guardrails),
+      conditions: this.#describeConditions(conditions),
       agents: agents.map(({ value: agent, code }): DescribedAgent => {
         const { name } = agent;
         if (code.instructions !== undefined) this.#instructions.set(name, code.instructions);
@@ -148,6 +157,7 @@ export class AgencyCodeTable {
   async #describeExports(file: string, exports: Readonly<Record<string, unknown>>): Promise<DescribedExports> {
     const described: [string, DescribedTool | RefusedCode][] = [];
     const guardrails = new Map<string, Guardrail | RefusedCode>();
+    const functions = new Map<string, IsEnabled | RefusedCode>();
     for (const [name, tool] of Object.entries(exports)) {
       if (typeof tool === 'object' && tool !== null && looksLikeGuardrail(tool)) {
         const given = 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
@@ -159,14 +169,31 @@ export class AgencyCodeTable {
         continue;
       }
       const isTool = typeof tool === 'object' && tool !== null && ('execute' in tool || 'inputSchema' in tool);
-      // If an agent names a function, its author gets a sentence about it.
+      if (typeof tool === 'function') {
+        const isSecond = this.#conditions.has(toFlowRef(name));
+        functions.set(name, isSecond ? { refused: EXPORTED_TWICE } : loadCondition(tool as () => unknown));
+      }
+      // If an agent names a function as a tool, its author gets a sentence about it.
       if (!isTool && typeof tool !== 'function') continue;
       const known = isTool && 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
       const prepared = await prepareTool(known, tool, leaveToServer);
       const part = 'refused' in prepared ? { ...prepared, isFunction: !isTool } : prepared;
       described.push([known, this.#describeTool(known, file, part)]);
     }
-    return { tools: described, guardrails: this.#describeGuardrails(guardrails) };
+    return {
+      tools: described,
+      guardrails: this.#describeGuardrails(guardrails),
+      functions: this.#describeConditions(functions),
+    };
+  }
+
+  #describeConditions(conditions: ConditionParts): DescribedExports['functions'] {
+    return [...conditions].map(([name, condition]) => {
+      if (typeof condition !== 'function') return [name, condition];
+      const ref = toFlowRef(name);
+      this.#conditions.set(ref, condition);
+      return [name, { ref }];
+    });
   }
 
   #describeGuardrails(guardrails: GuardrailParts): DescribedExports['guardrails'] {
@@ -180,7 +207,9 @@ export class AgencyCodeTable {
   #describeTool(ref: string, file: string, tool: PreparedTool | RefusedCode): DescribedTool | RefusedCode {
     if ('refused' in tool) return tool;
     this.#tools.set(ref, tool);
-    const { name, description, inputSchema, repeatable, editable, remember, timeoutMs, asks, schemas } = tool;
+    const { name, description, inputSchema, repeatable, editable, remember, timeoutMs, asks, isEnabled, schemas } =
+      tool;
+    if (isEnabled !== undefined) this.#conditions.set(`tool ${ref}`, isEnabled);
     const { input, context } = schemas;
     this.#schemas.set(`tool ${ref}`, input);
     return {
@@ -194,6 +223,7 @@ export class AgencyCodeTable {
       remember: remember === true,
       timeoutMs,
       asks: asks?.kind ?? null,
+      isConditional: isEnabled !== undefined,
       isPlainInput: input.isPlain,
       plainContext: context?.isPlain === true ? context.jsonSchema : null,
     };
@@ -280,6 +310,9 @@ export class AgencyCodeTable {
     }
   }
 }
+
+/** Tools and flows can have equal names. */
+const toFlowRef = (name: string) => `flow ${name}`;
 
 function find<T>(parts: ReadonlyMap<string, T>, ref: string, kind: string): T {
   const part = parts.get(ref);

@@ -1,4 +1,4 @@
-import type { AboutRun, ApprovalCall, ToolCall } from '@runwire/agency';
+import type { AboutRun, AboutStep, ApprovalCall, ToolCall } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { ModelTool, ToolOutcome } from '../../agent/ports.ts';
 import type { QuestionKind } from '../../domain/question/question.ts';
@@ -60,6 +60,7 @@ export type Question =
   | { readonly kind: 'check'; readonly schema: string; readonly value: unknown }
   | { readonly kind: 'instructions'; readonly agent: string; readonly about: AboutRun }
   | { readonly kind: 'guardrail'; readonly guardrail: string; readonly about: unknown }
+  | { readonly kind: 'condition'; readonly condition: string; readonly about: AboutStep }
   | { readonly kind: 'stream'; readonly model: string; readonly options: unknown }
   | { readonly kind: 'ping' };
 
@@ -86,7 +87,7 @@ export interface SentError {
 /** The call, or the other use of the code, during which something happened. */
 export interface UsedBy {
   readonly use: Question['kind'];
-  /** The tool's reference, schema or model, or the name of the agent or guardrail. Null if the use concerns no part. */
+  /** The tool's reference, schema or model, the condition, or the name of the agent or guardrail. Null if the use concerns no part. */
   readonly part: string | null;
   /** The tool's name. Null if the part is no tool. */
   readonly tool: string | null;
@@ -117,6 +118,8 @@ export interface DescribedTool extends ModelTool {
   readonly remember: boolean;
   readonly timeoutMs: number | undefined;
   readonly asks: QuestionKind | null;
+  /** True if it has `isEnabled`. */
+  readonly isConditional: boolean;
   /** True if the server checks the input, because the schema is plain JSON Schema. Otherwise the process does. */
   readonly isPlainInput: boolean;
   /** The server checks the user's context too, if this is not null. */
@@ -146,6 +149,13 @@ export interface DescribedGuardrail {
 
 type DescribedGuardrails = readonly (readonly [name: string, guardrail: DescribedGuardrail | RefusedCode])[];
 
+/** A function that decides about flows, by its name. */
+export interface DescribedCondition {
+  readonly ref: string;
+}
+
+type DescribedConditions = readonly (readonly [name: string, condition: DescribedCondition | RefusedCode])[];
+
 export interface DescribedAgent {
   readonly value: AgentFile;
   readonly instructions: string | null;
@@ -159,12 +169,14 @@ export interface DescribedAgency {
   readonly agents: readonly DescribedAgent[];
   readonly models: readonly DescribedModel[];
   readonly guardrails: DescribedGuardrails;
+  readonly conditions: DescribedConditions;
 }
 
 /** What a file exports, by the names. */
 export interface DescribedExports {
   readonly tools: readonly (readonly [name: string, tool: DescribedTool | RefusedCode])[];
   readonly guardrails: DescribedGuardrails;
+  readonly functions: DescribedConditions;
 }
 
 export type LoadAnswer =

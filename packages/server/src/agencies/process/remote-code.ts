@@ -6,7 +6,9 @@ import {
   alwaysAsks,
   type CheckInput,
   type CheckResult,
+  EndedByOther,
   type Guardrail,
+  type IsEnabled,
   type Tool,
   wrongArguments,
   wrongContext,
@@ -21,6 +23,7 @@ import type { AgencyCode } from './agency-code.ts';
 import { ProcessEnded } from './agency-process.ts';
 import type {
   DescribedAgent,
+  DescribedCondition,
   DescribedGuardrail,
   DescribedModel,
   DescribedSchema,
@@ -54,7 +57,7 @@ export function remoteAgent(code: AgencyCode, agent: DescribedAgent): AgentCode 
 
 export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedCode): Tool | RefusedCode {
   if ('refused' in described) return described;
-  const { ref, file, asks, isPlainInput, plainContext, ...shown } = described;
+  const { ref, file, asks, isConditional, isPlainInput, plainContext, ...shown } = described;
   const input = isPlainInput ? plainCheck('inputSchema', shown.inputSchema) : checkInProcess(code, `tool ${ref}`);
   const context = plainContext === null ? null : plainCheck('contextSchema', plainContext);
   if (typeof input !== 'function') return input;
@@ -65,6 +68,7 @@ export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedC
     checkInput: input,
     asks: asks === null ? undefined : asks === 'tool' ? alwaysAsks(asks, input) : approvalRule(code, ref, input),
     takesState: true,
+    ...(isConditional && { isEnabled: askCondition(code, `tool ${ref}`) }),
     async call(given, call, argumentsText, state) {
       const { abortSignal: signal, progress: onProgress, userContext } = call;
       const checked = isPlainInput ? await input(given) : { value: given };
@@ -75,6 +79,25 @@ export function remoteTool(code: AgencyCode, described: DescribedTool | RefusedC
     },
   };
 }
+
+export const remoteCondition = (
+  code: AgencyCode,
+  described: DescribedCondition | RefusedCode,
+): IsEnabled | RefusedCode => ('refused' in described ? described : askCondition(code, described.ref));
+
+/** A condition decides and does nothing else, so it is asked again if the process ends. */
+const askCondition =
+  (code: AgencyCode, condition: string): IsEnabled =>
+  async (about, signal) => {
+    try {
+      return await code.ask({ kind: 'condition', condition, about }, { signal });
+    } catch (error) {
+      if (!(error instanceof ProcessEnded)) throw error;
+      const { usedBy } = error.fault;
+      const isOwn = usedBy === null || (usedBy.use === 'condition' && usedBy.part === condition);
+      throw isOwn ? error : new EndedByOther(error.message, { cause: error });
+    }
+  };
 
 /** A guardrail is asked once: what its check has done outside cannot be taken back. */
 export function remoteGuardrail(

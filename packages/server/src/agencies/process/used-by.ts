@@ -22,6 +22,10 @@ export function toUsedBy(ask: Question): UsedBy {
       return { ...unknown, part: ask.agent };
     case 'guardrail':
       return { ...unknown, part: ask.guardrail };
+    case 'condition': {
+      const { condition: part } = ask;
+      return { ...unknown, part, tool: part.startsWith('tool ') ? toolName(part) : null };
+    }
     case 'stream':
       return { ...unknown, part: ask.model };
     case 'load':

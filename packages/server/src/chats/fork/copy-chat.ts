@@ -71,9 +71,10 @@ export async function copyChat(tx: Tx, plan: ForkPlan, fork: NewFork): Promise<n
     created_at: fork.createdAt,
     updated_at: fork.now,
   });
+  if (fork.isTransient) await tx.run(insertTransientMark, { chat_key: chatKey, due_at: fork.now });
+  if (numMessages === 0) return 0;
   const copied = await tx.run(copyMessages, { chatKey: from, forkKey: chatKey, before: numMessages + 1 });
   if (copied !== numMessages) throw new SourceChanged('The messages of the chat were deleted.');
-  if (fork.isTransient) await tx.run(insertTransientMark, { chat_key: chatKey, due_at: fork.now });
   await tx.run(shareRuns, { chatKey: from, forkKey: chatKey });
   await tx.run(copyStates, { chatKey: from, forkKey: chatKey, upTo: plan.statesUpTo });
   const attachments = await tx.run(copyAttachments, { chatKey: from, forkKey: chatKey });

@@ -1,5 +1,6 @@
 import { type ChatKey, type IntegrationId, newId, type RunId } from '../../domain/ids.ts';
 import type { OpenQuestions, Question } from '../../domain/question/question.ts';
+import { parseExtras } from '../../domain/run/run-extras.ts';
 import { JOURNAL_FORMAT_WITH_ACTIONS, type StepOutcome } from '../../domain/run/step.ts';
 import { insertAskedQuestion } from '../../store/queries/asked-questions.ts';
 import { askingRun } from '../../store/queries/forks.ts';
@@ -33,7 +34,9 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
       }
     }
   }
-  return asked.size === 0 ? null : { runId, agent: run.agent, questions: [...asked.values()] };
+  if (asked.size === 0) return null;
+  const { begins } = parseExtras(run.extras_json);
+  return { runId, agent: run.agent, ...(begins !== undefined && { begins }), questions: [...asked.values()] };
 }
 
 /** The run and the runs that it continues, oldest first. */

@@ -14,6 +14,7 @@ const PAGE = 200;
  * path that the chat itself does not see any more is left out.
  */
 export async function findSeenPaths(reads: Reads, chatKey: ChatKey, before: number): Promise<readonly MountPath[]> {
+  if (before === 1) return [];
   const seen = new Set((await reads.all(pathsOfChat, { chatKey })).map(({ path }) => mountPath(path)));
   // Most chats have no files.
   if (seen.size === 0) return [];

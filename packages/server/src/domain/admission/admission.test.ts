@@ -101,6 +101,7 @@ const entryPoints = ({ agencyBroken, agencyExists }: Situation) => {
 const agencyIn = (situation: Situation): AdmissionAgency => ({
   entryPoints: entryPoints(situation),
   toolNames: () => new Set(['count']),
+  hasLasting: false,
   hasOutput: () => false,
   price: (agent) => (agent === 'Concierge' ? { input: 3_000_000_000, cachedInput: 0, output: 0 } : null),
 });
@@ -175,6 +176,8 @@ test('admits a request without fault', () => {
     kind: 'admit',
     agency: 'demo',
     agent: 'Concierge',
+    begins: null,
+    readsLasting: false,
     textOnly: false,
     maxRunSeconds: null,
     model: null,

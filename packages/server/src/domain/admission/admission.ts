@@ -109,6 +109,8 @@ export interface AdmissionAgency {
   readonly toolNames: () => ReadonlySet<string>;
   /** Returns null if the agent's model has no price. */
   readonly price: (agent: string) => ModelPrice | null;
+  /** True if the agency has lasting hand-offs. */
+  readonly hasLasting: boolean;
   /** True if the agent's answers have a schema already. */
   readonly hasOutput: (agent: string) => boolean;
 }
@@ -122,7 +124,15 @@ export type AdmissionQuestion =
   /** Do all sandbox files of the request exist? */
   | { readonly ask: 'files' }
   /** Are the links of earlier attachments valid? `chatKey` is null if the chat is new. */
-  | { readonly ask: 'refreshes'; readonly chatKey: ChatKey | null };
+  | { readonly ask: 'refreshes'; readonly chatKey: ChatKey | null }
+  /** Which agent did a lasting hand-off choose in this chat? The answer is null if none did, or if none leads to it any more. */
+  | { readonly ask: 'lasting'; readonly chatKey: ChatKey };
+
+export interface LastingAgent {
+  readonly lastingAgent: string;
+}
+
+export type AdmissionAnswer = Refusal | KnownChat | LastingAgent | null;
 
 export interface Replay {
   readonly kind: 'replay';
@@ -135,6 +145,10 @@ export interface Admit extends RunSettings {
   readonly kind: 'admit';
   readonly agency: string;
   readonly agent: string;
+  /** The agent that begins the run, if it is another one than `agent`. Otherwise null. */
+  readonly begins: string | null;
+  /** True if the chat decided `begins`: the chat may have changed before it was locked. */
+  readonly readsLasting: boolean;
   readonly textOnly: boolean;
   /** Null if the chat is new. */
   readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias' | 'questionsJson'> | null;
@@ -177,7 +191,7 @@ export function* decideAdmission(
   agency: AdmissionAgency,
   request: AdmissionRequest,
   setting: AdmissionSetting,
-): Generator<AdmissionQuestion, AdmissionDecision, Refusal | KnownChat | null> {
+): Generator<AdmissionQuestion, AdmissionDecision, AdmissionAnswer> {
   const allowances = facts.allowance_unit !== null;
   if (allowances && (request.consumerId === null || request.usageRequestId === null)) {
     const missing = request.consumerId === null ? 'consumerId' : 'usageRequestId';
@@ -210,7 +224,7 @@ export function* decideAdmission(
   if (known === null && request.chatId !== null && request.chatRules.mustExist) return refuse('chat_not_found');
   const fork = setting.forks ? yield { ask: 'fork' } : null;
   if (fork instanceof Refusal) return { kind: 'refuse', refusal: fork };
-  const chat = fork ?? known;
+  const chat = fork !== null && 'chatKey' in fork ? fork : known;
   const noHistory = request.history.length === 0 ? null : refuseHistory(request, chat);
   if (noHistory !== null) return noHistory;
 
@@ -232,9 +246,14 @@ export function* decideAdmission(
   const agent = request.agent ?? asking ?? facts.default_agent;
   const noAgent = refuseAgent(facts.agency, agent, entryPoints) ?? refuseOtherAgent(agent, asking);
   if (noAgent !== null) return noAgent;
+  // A run that answers questions begins as the asking run did, so that it follows the same steps.
+  const given = (continuation === null ? request.extras.begins : open?.begins) ?? null;
+  const readsLasting = agency.hasLasting && chat !== null && continuation === null && request.agent === null;
+  const lasting = readsLasting ? yield { ask: 'lasting', chatKey: chat.chatKey } : null;
+  const first = lasting !== null && 'lastingAgent' in lasting ? lasting.lastingAgent : (given ?? agent);
   const noTools = refuseTools(facts, request.clientTools, agency);
   if (noTools !== null) return noTools;
-  const noExtras = request.extras === NO_EXTRAS ? null : refuseExtras(facts, request.extras, agency, agent);
+  const noExtras = request.extras === NO_EXTRAS ? null : refuseExtras(facts, request.extras, agency, first);
   if (noExtras !== null) return noExtras;
 
   const files = fileScope(facts.file_access, facts.member_folder, request.consumerId);
@@ -285,6 +304,8 @@ export function* decideAdmission(
     kind: 'admit',
     agency: facts.agency,
     agent,
+    begins: first === agent ? null : first,
+    readsLasting,
     textOnly: facts.text_only === 1,
     ...runSettings(facts, files, request),
     chat,
@@ -298,7 +319,7 @@ export function* decideAdmission(
             unit,
             textBytes,
             reserveTokens: setting.reserveTokens,
-            price: agency.price(agent),
+            price: agency.price(first),
           }),
     unit,
     period,

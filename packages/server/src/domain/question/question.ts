@@ -26,8 +26,10 @@ export interface Question extends AllowedAnswers {
 /** A chat's open questions: those of its newest run, as the chat's row stores them. */
 export interface OpenQuestions {
   readonly runId: RunId;
-  /** The agent at which the asking run began. */
+  /** The entry point of the asking run. */
   readonly agent: string;
+  /** See `RunExtras.begins`. */
+  readonly begins?: string;
   readonly questions: readonly Question[];
 }
 

@@ -96,7 +96,7 @@ export interface AttemptStart {
   readonly isOpeningStored: boolean;
   /** Null in the first attempt, unless it is a rerun that keeps steps. */
   readonly resumed: ResumePoint | null;
-  /** The journal of the run that this one reruns, if admission has read it; otherwise null. */
+  /** The journal of the run that this one repeats. Null if it is not needed. */
   readonly original: readonly JournalledStep[] | null;
 }
 

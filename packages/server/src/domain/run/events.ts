@@ -64,6 +64,8 @@ export interface ToolOutputItem {
   readonly failed?: true;
   /** The agent to which the call handed the loop over. */
   readonly handoff?: string;
+  /** `chat` if later runs of the chat begin with this agent. Absent if the hand-off lasts to the end of the run. */
+  readonly lasts?: 'chat';
   /** Absent if the call returned none. */
   readonly images?: readonly ToolImage[];
 }

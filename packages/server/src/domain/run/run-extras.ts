@@ -13,6 +13,8 @@ export interface RunExtras {
   readonly metadata: Readonly<Record<string, string>> | null;
   /** The answer to the request is not the run's stream, so `onDisconnect` does not end the run. */
   readonly startsUnread?: true;
+  /** The agent that begins the run, if a lasting hand-off chose another one than the entry point. */
+  readonly begins?: string;
   /** Absent if the run is no rerun. */
   readonly rerun?: RerunSettings;
 }
@@ -27,12 +29,13 @@ const MAX_VALUE_CHARACTERS = 512;
 
 /** Returns the text for the column; null for a run without extras. The traceparent is given if traces are exported. */
 export function toExtrasJson(extras: RunExtras, traceparent?: string): string | null {
-  const { instructions, outputSchema, metadata, startsUnread, rerun } = extras;
+  const { instructions, outputSchema, metadata, startsUnread, begins, rerun } = extras;
   const isEmpty =
     instructions === null &&
     outputSchema === null &&
     metadata === null &&
     startsUnread === undefined &&
+    begins === undefined &&
     rerun === undefined &&
     traceparent === undefined;
   return isEmpty ? null : JSON.stringify({ ...extras, traceparent });

@@ -7,6 +7,7 @@ import type { Usage } from '../model/usage.ts';
 import type { AllowedAnswers, QuestionKind } from '../question/question.ts';
 import type { OutputItem, ToolOutputItem } from './events.ts';
 import type { GuardrailRecord } from './guardrail-record.ts';
+import type { HiddenPart } from './hidden-part.ts';
 
 /** The journal's format. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;
@@ -52,8 +53,14 @@ export const JOURNAL_FORMAT_WITH_GUARDRAILS = 11;
 /** The format of a run that uses the chat's state: an earlier version would leave the state and its changes out. */
 export const JOURNAL_FORMAT_WITH_STATE = 12;
 
+/** The format of a run that begins with the agent of a lasting hand-off, or that makes one: an earlier version would not. */
+export const JOURNAL_FORMAT_WITH_LASTING = 13;
+
+/** The format of a run whose agents have tools or flows that can be hidden: an earlier version would show them. */
+export const JOURNAL_FORMAT_WITH_CONDITIONS = 14;
+
 export const isKnownJournal = (format: number): boolean =>
-  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_STATE;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_CONDITIONS;
 
 /** An answer that the agent's output schema refuses. No reader gets it. */
 export interface WrongTry {
@@ -110,6 +117,8 @@ export interface StepOutcome {
   readonly state?: readonly StateChange[];
   /** Absent if no guardrail was asked. */
   readonly guardrails?: GuardrailRecord;
+  /** What the model did not see, because a function of the agency hid it. Absent if it saw everything. */
+  readonly hidden?: readonly HiddenPart[];
   /** Only in steps that summed up. */
   readonly summary?: StoredSummary;
 }

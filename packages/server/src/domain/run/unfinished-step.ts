@@ -1,6 +1,7 @@
 import type { Cost } from '../model/cost.ts';
 import type { Usage } from '../model/usage.ts';
 import type { GuardrailRecord } from './guardrail-record.ts';
+import type { HiddenPart } from './hidden-part.ts';
 
 /** A call of a model, a tool or a guardrail on the user's message that gave no result. */
 export interface UnfinishedCall {
@@ -27,6 +28,8 @@ export interface UnfinishedCall {
   readonly cost?: Cost;
   /** See `StepOutcome.guardrails`. */
   readonly guardrails?: GuardrailRecord;
+  /** See `StepOutcome.hidden`. */
+  readonly hidden?: readonly HiddenPart[];
   readonly startedAt: number;
 }
 

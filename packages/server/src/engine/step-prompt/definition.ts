@@ -24,7 +24,7 @@ export interface AgentDefinition {
   readonly tools: readonly ModelTool[];
   /** The schema of its answer. Null if its answers are free text. */
   readonly output: Readonly<Record<string, unknown>> | null;
-  readonly flows: readonly LoadedFlow[];
+  readonly flows: readonly Omit<LoadedFlow, 'isEnabled'>[];
 }
 
 /** What an agency's version tells its models. It is stored, so it contains no code and no secrets. */
@@ -62,7 +62,8 @@ const describeAgent = (agent: LoadedAgent, commandTools: readonly ModelTool[]): 
     inputSchema,
   })),
   output: agent.output?.jsonSchema ?? null,
-  flows: agent.flows,
+  // A step knows what its model did not see, so no code is needed.
+  flows: agent.flows.map(({ isEnabled: _, ...flow }) => flow),
 });
 
 /** If the version is neither loaded nor stored, only the agents in the run's steps are known. */

@@ -6,7 +6,9 @@ import { Progress } from '../../agent/progress.ts';
 import type { RunContinuation, RunLimits, RunScope } from '../../agent/run-scope.ts';
 import { emptyRunState } from '../../agent/run-state.ts';
 import { StepGate } from '../../agent/step-gate.ts';
+import { visibleAgent } from '../../agent/visible-agent.ts';
 import type { RunId } from '../../domain/ids.ts';
+import type { HiddenPart } from '../../domain/run/hidden-part.ts';
 import type { Step } from '../../domain/run/step.ts';
 import type { PromptTeam } from './prompt-team.ts';
 import { STORED_IMAGES } from './stored-attachments.ts';
@@ -15,6 +17,7 @@ import { STORED_IMAGES } from './stored-attachments.ts';
 export interface SoughtStep {
   readonly loop: string;
   readonly indexInLoop: number;
+  readonly hidden?: readonly HiddenPart[];
 }
 
 /** The loops have reached a step that the journal does not contain. */
@@ -71,9 +74,15 @@ export class PromptScope implements RunScope {
   emit(): void {}
 
   async modelStep(input: ModelStepInput): Promise<Step> {
-    const { loop, indexInLoop, agent } = input;
+    const { loop, indexInLoop } = input;
+    const { hidden } = this.#sought;
     if (loop === this.#sought.loop && indexInLoop === this.#sought.indexInLoop) {
-      const request = modelRequest(this, input, agent.model, { step: 0, tries: { count: 0 }, trace: null });
+      const agent = visibleAgent(input.agent, hidden);
+      const request = modelRequest(this, { ...input, agent }, agent.model, {
+        step: 0,
+        tries: { count: 0 },
+        trace: null,
+      });
       this.found = { agent: agent.name, request };
     }
     throw new WalkEnd();

@@ -98,6 +98,7 @@ export class PromptTeam implements Team {
       output: output === null ? null : { jsonSchema: output, check: (value) => ({ value }) },
       // What they decided is in the journal.
       guardrails: null,
+      conditions: null,
       flows,
       failedServers: [],
     };

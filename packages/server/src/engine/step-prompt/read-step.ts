@@ -2,8 +2,9 @@ import { parseSandboxFiles } from '../../domain/file/sandbox-file.ts';
 import type { ChatKey, RunId } from '../../domain/ids.ts';
 import type { ClientTool } from '../../domain/question/client-tool.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { HiddenPart } from '../../domain/run/hidden-part.ts';
 import { parseExtras } from '../../domain/run/run-extras.ts';
-import { isOwnStep, type JournalledStep } from '../../domain/run/step.ts';
+import { isOwnStep, type JournalledStep, type StepOutcome } from '../../domain/run/step.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { onlyStepRow } from '../../runs/only-step.ts';
 import { attachmentsOfRun } from '../../store/queries/attachments.ts';
@@ -23,6 +24,7 @@ export interface SoughtRow {
     readonly loop: string;
     readonly indexInLoop: number;
     readonly promptBytes?: number;
+    readonly hidden?: readonly HiddenPart[];
   };
   readonly journal: readonly JournalledStep[];
   /** False if the run is a rerun that keeps the step. */
@@ -39,10 +41,14 @@ export async function findSought(reads: Reads, runId: RunId, step: number): Prom
   if (known !== undefined) return toSought(known, journal);
   const row = await first(reads.all(unfinishedStep, { runId, step }));
   if (row === undefined || row.kind !== 'model') return null;
-  const { promptBytes } = JSON.parse(row.record_json) as { readonly promptBytes?: number };
+  const { promptBytes, hidden } = JSON.parse(row.record_json) as Pick<StepOutcome, 'promptBytes' | 'hidden'>;
   const { agent, model, loop, index_in_loop: indexInLoop } = row;
   return {
-    row: { agent, model, loop, indexInLoop, ...(promptBytes === undefined ? {} : { promptBytes }) },
+    row: {
+      ...{ agent, model, loop, indexInLoop },
+      ...(promptBytes !== undefined && { promptBytes }),
+      ...(hidden !== undefined && { hidden }),
+    },
     journal,
     isOwn: true,
   };

@@ -11,6 +11,7 @@ import type { AttachmentBlobs } from '../../attachments/attachment-blobs.ts';
 import type { Scope } from '../../domain/account/scope.ts';
 import { parseState, stateObject } from '../../domain/chat/chat-state.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { getBeginningAgent } from '../../domain/run/beginning-agent.ts';
 import type { JournalledStep } from '../../domain/run/step.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import { stateUpTo } from '../../store/queries/chat-states.ts';
@@ -94,17 +95,32 @@ export async function readStepPrompt(
   };
 }
 
-function toUnknown({ agent }: ReadRun, { row, journal }: SoughtRow, limits: AgencyLimits): AgencyDefinition {
-  return unknownDefinition([...new Set([agent, row.agent, ...journal.map((one) => one.agent)])], limits);
+function toUnknown({ agent, extras }: ReadRun, { row, journal }: SoughtRow, limits: AgencyLimits): AgencyDefinition {
+  return unknownDefinition(
+    [
+      ...new Set([
+        agent,
+        ...(extras.begins === undefined ? [] : [extras.begins]),
+        row.agent,
+        ...journal.map((one) => one.agent),
+      ]),
+    ],
+    limits,
+  );
 }
+
+const findRoot = (run: ReadRun, { agents }: AgencyDefinition): string =>
+  getBeginningAgent(run, { has: (name) => agents.some((one) => one.name === name) });
 
 /** The root agent of a rerun can have another model, and other instructions from the first new step on. It can be alone. */
 function withReplaced(
   agencies: StepPromptDeps['agencies'],
   definition: AgencyDefinition,
-  { agent, extras, integrationModel }: ReadRun,
+  run: ReadRun,
   { isOwn }: SoughtRow,
 ): AgencyDefinition {
+  const { extras, integrationModel } = run;
+  const agent = findRoot(run, definition);
   const { model = null, instructions = null, eval: ofEval } = extras.rerun ?? {};
   const isAlone = ofEval?.alone === true;
   if (model === null && instructions === null && !isAlone) return definition;
@@ -141,7 +157,7 @@ async function walk(deps: StepPromptDeps, run: ReadRun, sought: SoughtRow, known
       usesMember ? await getMember(reads, run) : null,
       await readStateBefore(deps, run, definition),
     ),
-    root: run.agent,
+    root: findRoot(run, definition),
     clientTools: clientTools(run.clientTools),
     outputSchema: extras.outputSchema,
     agencies: deps.agencies,

@@ -17,6 +17,7 @@ import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endEvents, reportEnd } from '../run-end.ts';
 import { inputEstimate } from './estimate-input.ts';
+import { readOriginal } from './original-run.ts';
 import {
   foldItems,
   runIdentity,
@@ -58,7 +59,9 @@ export function reportEndedOrphan(deps: EndDeps, { outcome, attempt, startedAt }
 export async function endOrphan(deps: EndDeps, runId: RunId, error: RunError): Promise<void> {
   const end = await deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
-    return run === undefined ? null : writeEnd(tx, deps, run, error);
+    if (run === undefined) return null;
+    await readOriginal(tx, run);
+    return writeEnd(tx, deps, run, error);
   });
   if (end !== null) reportEndedOrphan(deps, end);
 }

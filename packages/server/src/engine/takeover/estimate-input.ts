@@ -2,6 +2,7 @@ import { parseOwnJson } from '@runwire/lib/strict-json.ts';
 import { shownMessage } from '@runwire/models';
 import { historyBudget, modelWindow } from '../../domain/model/model-window.ts';
 import { BYTES_A_TOKEN, estimateTokens } from '../../domain/model/usage.ts';
+import { getBeginningAgent } from '../../domain/run/beginning-agent.ts';
 import type { RunEvent, RunItem } from '../../domain/run/events.ts';
 import { parseExtras } from '../../domain/run/run-extras.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
@@ -25,11 +26,13 @@ export const inputEstimate =
   async ({ loop, model, firstId }: OpenCall): Promise<number> => {
     const agency = agencies.find(run.agency)?.loaded ?? null;
     // Instructions that a function writes are not counted: code of the agency could keep the transaction open for ever.
-    const readInstructions = async (agent = agency?.agents.get(run.agent)) => {
+    const extras = parseExtras(run.extras_json);
+    const beginningAgent = getBeginningAgent({ ...run, extras }, agency?.agents);
+    const readInstructions = async (agent = agency?.agents.get(beginningAgent)) => {
       const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
       return agent?.fixedInstructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent)) ?? '';
     };
-    const { instructions: added } = parseExtras(loop === '' ? run.extras_json : null);
+    const added = loop === '' ? extras.instructions : null;
     const instructions = Buffer.byteLength((await readInstructions().catch(() => '')) + (added ?? ''));
     const items = foldItems(stored.filter(({ id }) => id < firstId));
     const sumItems = (isShown: (item: RunItem) => boolean) =>
@@ -46,7 +49,7 @@ export const inputEstimate =
       models: models(),
       otherwise: prompt.windowTokens,
     };
-    const reached = agency === null ? Number.POSITIVE_INFINITY : reachedWindow({ ...setting, agency }, run.agent);
+    const reached = agency === null ? Number.POSITIVE_INFINITY : reachedWindow({ ...setting, agency }, beginningAgent);
     const window = Math.min(reached, setting.models(model)?.windowTokens ?? modelWindow(model, setting.otherwise));
     const budget = historyBudget(window, estimateTokens(instructions + own)) * BYTES_A_TOKEN;
     return sumItems(isOwn) + own + Math.max(0, Math.min(earlier, budget));

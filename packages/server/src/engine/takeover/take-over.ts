@@ -5,6 +5,7 @@ import type { ClientTool } from '../../domain/question/client-tool.ts';
 import type { Settlement } from '../../domain/question/question.ts';
 import { NO_TRACE, type RequestTrace } from '../../domain/request-trace.ts';
 import { type AdmittedRun, admittedRun, runSettings } from '../../domain/run/admitted-run.ts';
+import { getBeginningAgent } from '../../domain/run/beginning-agent.ts';
 import { attemptBase, type RunEvent } from '../../domain/run/events.ts';
 import { parseExtras, storedTraceparent } from '../../domain/run/run-extras.ts';
 import { RunLost } from '../../domain/run/run-lost.ts';
@@ -28,6 +29,7 @@ import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
 import { inputEstimate } from './estimate-input.ts';
+import { ORIGINAL_DELETED, readOriginal } from './original-run.ts';
 import {
   lastKeptId,
   runIdentity,
@@ -119,9 +121,11 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: RunId): Promise<Decisio
   // A node that released the run did not crash while it executed it.
   const wasReleased = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
   const crashes = run.crashes + (wasReleased ? 0 : 1);
-  const obstacle = obstacleTo(deps, run, crashes);
+  const original = await readOriginal(tx, run);
+  const obstacle = obstacleTo(deps, run, crashes) ?? (original === 'deleted' ? ORIGINAL_DELETED : null);
   if (run.cancel_requested_at === null) {
-    if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
+    if (obstacle === null && original !== 'deleted')
+      return { outcome: 'resumed', run: { ...(await resume(tx, deps, run, crashes)), original } };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
     if (obstacle === BROKEN_AGENCY) {
       const limitSeconds = getSettings(run).maxRunSeconds ?? deps.maxRunSeconds;
@@ -156,10 +160,12 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   if (deps.agencies.find(run.agency)?.loaded === null) return BROKEN_AGENCY;
-  const ofEntry = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
-  if (ofEntry === null) return `the agent \`${run.agent}\` no longer exists.`;
-  const model = parseExtras(run.extras_json).rerun?.model ?? ofEntry;
-  const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
+  const extras = parseExtras(run.extras_json);
+  const agent = getBeginningAgent({ ...run, extras }, deps.agencies.find(run.agency)?.loaded?.agents);
+  const ofEntry = deps.agencies.entryModel(run.agency, agent, run.integration_model);
+  if (ofEntry === null) return `the agent \`${agent}\` no longer exists.`;
+  const model = extras.rerun?.model ?? ofEntry;
+  const isOwn = deps.agencies.agent(run.agency, agent)?.ownModels.has(model) === true;
   return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
 

@@ -168,12 +168,20 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency, mcp
       approval: getApproval(agent),
       editable: listed(agent, 'editable'),
       remember: listed(agent, 'remember'),
+      conditional: agent.tools.flatMap(({ name, isEnabled }) => (isEnabled === undefined ? [] : [name])),
       sandbox: usesSandbox(agent),
       starters: agent.starters,
     })),
-    flows: agents.flatMap(({ name, flows }) => flows.map(({ to, kind }) => ({ from: name, to, kind }))),
+    flows: agents.flatMap(({ name, flows }) =>
+      flows.map(({ to, kind, lasts = null, isEnabled }) => {
+        const conditional = isEnabled !== undefined;
+        return { from: name, to, kind, lasts, conditional };
+      }),
+    ),
     source: loaded?.source ?? null,
     version: loaded?.version ?? null,
+    longChats: loaded === null ? null : loaded.longChats.isSummarized ? 'summarize' : 'leave_out',
+    summaryModel: loaded?.longChats.modelId ?? null,
     loadedAt: loaded === null ? null : iso(loaded.loadedAt),
     mcp: mcp.map(({ server, state, tools, error: problem, since, lastOutput }) => ({
       server,

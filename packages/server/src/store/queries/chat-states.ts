@@ -49,6 +49,18 @@ export const storeState = statement(
     ),
 );
 
+/** Stores the agent of a lasting hand-off at the end of its run, which has counted its answer: the state is that of its message. */
+export const storeLastingAgent = statement('store lasting agent', (db, p: { chatKey: ChatKey; agent: string }) =>
+  raw<never>(
+    db,
+    sql<never>`insert into chat_states (chat_key, position, state_json, agent)
+      select c.chat_key, c.num_messages - 1, coalesce((select s.state_json from chat_states s
+        where s.chat_key = c.chat_key order by s.position desc limit 1), '{}'), cast(${p.agent} as text) from chats c
+      where c.chat_key = ${p.chatKey} and c.deleted_at is null
+      on conflict (chat_key, position) do update set agent = excluded.agent`,
+  ),
+);
+
 /** Copies the states that a fork has. */
 export const copyStates = statement('copy states', (db, p: { chatKey: ChatKey; forkKey: ChatKey; upTo: number }) =>
   raw<never>(

@@ -44,10 +44,14 @@ const relatedChats = [
   sql<ChatId | null>`(select r.chat_id from chats r where r.chat_key = chats.replaced_by)`.as('replaced_by_id'),
 ] as const;
 
+/** The newest state has it. */
+const lastingAgent = sql<string | null>`(select s.agent from chat_states s where s.chat_key = chats.chat_key
+  order by s.position desc limit 1)`.as('lasting_agent');
+
 const allChats = (db: Kysely<Schema>) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
+    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat, lastingAgent])
     .where(live);
 
 const liveChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
@@ -155,7 +159,7 @@ const busyChats = (db: Kysely<Schema>, integrationId: IntegrationId) =>
   db
     .selectFrom('active_runs as busy')
     .crossJoin('chats')
-    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat])
+    .select([...chatColumns, ...relatedChats, ...activeRun, firstTextOfChat, lastingAgent])
     .where('busy.integration_id', '=', integrationId)
     .whereRef('chats.chat_key', '=', 'busy.chat_key')
     .where('chats.integration_id', '=', integrationId)

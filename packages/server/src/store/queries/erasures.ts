@@ -29,7 +29,7 @@ export const getErasure = statement('erasure of', (db, p: ErasedPerson) =>
 export type ErasureRow = RowOf<typeof getErasure>;
 
 /** An erasure with the id is not finished: with this condition an index finds the few that are not. */
-const isRefused = sql<boolean>`consumer_id is not null and finished_at is null`;
+export const isRefused = sql<boolean>`consumer_id is not null and finished_at is null`;
 
 /** Returns a row if the id is refused until it is replaced. */
 export const refusedPerson = statement('refused person', (db, p: Person) =>

@@ -76,7 +76,7 @@ export const chatOfRun = statement(
 );
 
 export const askingRun = statement('asking run', (db, p: { runId: RunId }) =>
-  db.selectFrom('runs').select(['agent', 'status', 'journal_format']).where('run_id', '=', p.runId),
+  db.selectFrom('runs').select(['agent', 'status', 'journal_format', 'extras_json']).where('run_id', '=', p.runId),
 );
 
 export const insertFork = statement(

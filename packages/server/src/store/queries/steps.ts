@@ -99,13 +99,15 @@ export const stepsBefore = statement('steps before', (db, p: StepPage) =>
     .limit(p.limit),
 );
 
-/** Reads what a run's row has of its only step. */
+/** What a run's row has of its only step. */
+export const ONLY_STEP_COLUMNS = [
+  ...(['runs.run_id', 'runs.agent', 'runs.attempt', 'runs.request_count', 'runs.input_tokens'] as const),
+  ...(['runs.cached_tokens', 'runs.output_tokens', 'runs.reasoning_tokens', 'runs.only_step_json'] as const),
+  ...(['runs.by_model_json', 'runs.currency'] as const),
+] as const;
+
 export const onlyStepOfRun = statement('only step of run', (db, p: { runId: RunId }) =>
-  db
-    .selectFrom('runs')
-    .select(['run_id', 'agent', 'attempt', 'request_count', 'input_tokens', 'cached_tokens', 'output_tokens'])
-    .select(['reasoning_tokens', 'only_step_json', 'by_model_json', 'currency'])
-    .where('run_id', '=', p.runId),
+  db.selectFrom('runs').select(ONLY_STEP_COLUMNS).where('run_id', '=', p.runId),
 );
 
 export type OnlyStepRow = RowOf<typeof onlyStepOfRun>;
