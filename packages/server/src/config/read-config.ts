@@ -161,7 +161,7 @@ function readSecret(env: Environment): string | null {
   return secret;
 }
 
-/** Tells which setting was probably meant: one that is spelt almost alike, or those that continue the name. */
+/** Tells which settings were probably meant: the one with almost the same spelling, or all that continue the name. */
 function adviceFor(name: string): string {
   const near = nearestField(name, comparedFields(KNOWN));
   const meant = near === null ? [...KNOWN].filter((setting) => setting.startsWith(`${name}_`)) : [near];
