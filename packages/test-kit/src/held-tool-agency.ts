@@ -116,3 +116,19 @@ export const keepingAgency = defineAgency({
     ]),
   ],
 });
+
+/** Hand-offs that last. Billing can keep values, too. */
+export const lastingAgency = defineAgency({
+  name: 'Lasting',
+  agents: [
+    member('Triage', []),
+    member('Billing', [keepTool('keep_again', { repeatable: true })]),
+    member('Clerk', []),
+  ],
+  entryPoints: ['Triage'],
+  flows: [
+    { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: 'chat' },
+    { from: 'Billing', to: 'Clerk', kind: 'handoff', lasts: 'chat' },
+    { from: 'Clerk', to: 'Triage', kind: 'handoff', lasts: 'chat' },
+  ],
+});
