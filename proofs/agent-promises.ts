@@ -37,11 +37,14 @@ export const AGENT_PROMISES: Readonly<Record<string, Proof>> = {
     figures: () => ({ adapters: 4, cases: 40, images: 208 }),
   },
   state: {
-    minutes: 8,
+    files: ['test/state.full.test.ts', 'test/lasting-hand-offs.full.test.ts'],
+    minutes: 14,
     faults: {
       'write-at-once': /^.*: state of the chat: expected \[.*\], found \[/m,
       'decide-again': /^.*: outcome of the hidden tool: expected \[/m,
+      'hand-off-at-once': /^.*: lasting agent after a cancelled run: expected "Clerk", found "Triage"\.$/m,
+      'forget-beginning': /^.*: agents of the run: expected \["Billing",.*\], found \["Triage"/m,
     },
-    figures: (scale) => ({ runs: scale(6, 104) }),
+    figures: (scale) => ({ runs: scale(6, 104), chats: scale(12, 98), kills: scale(8, 94) }),
   },
 };

@@ -429,7 +429,14 @@ function tests(store: StoreName): void {
   });
 
   test('agencies are listed with their agents and entry points', async (t) => {
-    cites(t, 'contract-3-agencies', 'contract-3-entry-points', 'contract-9-agency', 'agents-29-in-process');
+    cites(
+      t,
+      'contract-3-agencies',
+      'contract-3-entry-points',
+      'contract-3-agency-long-chats',
+      'contract-9-agency',
+      'agents-29-in-process',
+    );
     const { items, nextCursor } = (await api.get('/v2/agencies')).body;
     assert.equal(nextCursor, null);
     const demo = items.find((agency: { agency: string }) => agency.agency === 'demo');

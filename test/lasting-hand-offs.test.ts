@@ -120,8 +120,8 @@ function tests(store: StoreName): void {
       (one: { name: string }) => one.name === 'Desk',
     );
     assert.deepEqual(flows.slice(0, 2), [
-      { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: 'chat' },
-      { from: 'Triage', to: 'Helper', kind: 'delegate', lasts: null },
+      { from: 'Triage', to: 'Billing', kind: 'handoff', lasts: 'chat', conditional: false },
+      { from: 'Triage', to: 'Helper', kind: 'delegate', lasts: null, conditional: false },
     ]);
   });
 

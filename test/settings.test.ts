@@ -213,6 +213,19 @@ test('a setting of a missing feature is refused with one sentence', (t) => {
   }
 });
 
+test('a misspelt setting is refused with the name that was probably meant', () => {
+  const advice = {
+    RUNWIRE_AGENCIES: 'write RUNWIRE_AGENCIES_DIR or RUNWIRE_AGENCIES_WATCH',
+    RUNWIRE_DATADIR: 'write RUNWIRE_DATA_DIR',
+    RUNWIRE_PUBLIC_URI: 'write RUNWIRE_PUBLIC_URL',
+    RUNWIRE_COLOUR: 'check its spelling',
+  };
+  for (const [name, words] of Object.entries(advice)) {
+    const message = `${name} is not a setting of Runwire; ${words}, or unset it.`;
+    assert.throws(() => readConfig({ [name]: 'x' }), { message });
+  }
+});
+
 test('a wrong start exits 1 with that sentence and leaves no file', async (t) => {
   cites(t, 'contract-1-wrong-settings', 'contract-1-not-built');
   const folder = getFolder(t);

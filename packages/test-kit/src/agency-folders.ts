@@ -8,6 +8,7 @@ const EXPORTS = {
   team: 'heldTeamAgency',
   asking: 'askingAgency',
   keeping: 'keepingAgency',
+  lasting: 'lastingAgency',
 } as const;
 
 /** An agency of the test kit that can be a folder. */

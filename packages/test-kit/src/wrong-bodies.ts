@@ -98,9 +98,14 @@ export function valid(given: JsonSchema, pick: Pick): unknown {
   return Object.fromEntries(names.map((name) => [name, valid(properties[name] ?? {}, pick)]));
 }
 
+function ownTypes({ type, properties, enum: values }: JsonSchema): string[] {
+  if (type !== undefined) return [type];
+  return properties === undefined && values === undefined ? Object.keys(OF_TYPE) : ['object'];
+}
+
 function getTypes(schema: JsonSchema): Set<string> {
   const variants = schema.oneOf ?? schema.anyOf;
-  const types = variants?.flatMap((variant) => [...getTypes(resolve(variant))]) ?? [schema.type ?? 'object'];
+  const types = variants?.flatMap((variant) => [...getTypes(resolve(variant))]) ?? ownTypes(schema);
   if (schema.nullable === true) types.push('null');
   if (types.includes('number')) types.push('integer');
   if (types.includes('integer')) types.push('number');

@@ -1,6 +1,7 @@
 import type { ConsoleVisit } from '../visit.ts';
 import { agencyVisits, processFaultVisit } from './agencies.ts';
 import { approvalVisits } from './approvals.ts';
+import { chatStateVisit } from './chat-state.ts';
 import { chatVisits } from './chats.ts';
 import { clientVisit } from './client.ts';
 import { connectionVisits } from './connection.ts';
@@ -41,7 +42,7 @@ const AREAS: Readonly<Record<string, readonly ConsoleVisit[]>> = {
   agencies: agencyVisits,
   playground: [...playgroundVisits, playgroundFiles, ...playgroundQuestionVisits, workbenchVisit],
   approvals: approvalVisits,
-  chats: chatVisits,
+  chats: [...chatVisits, chatStateVisit],
   runs: runVisits,
   reruns: rerunVisits,
   members: memberVisits,

@@ -114,7 +114,7 @@ export const healthVisits: readonly ConsoleVisit[] = [
       await fillSetUp(page, { email, password: 'a long enough password' });
       await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
       await visit.open('health');
-      await page.getByRole('heading', { name: 'Only an administrator sees this page' }).waitFor();
+      await page.getByText('It is for the administrator of the installation.').waitFor();
       expectEqual('links to the page', await page.getByRole('link', { name: 'Health' }).count(), 0);
       await visit.checkPage('health-not-administrator');
     },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import type { Page } from 'playwright-core';
 import {
@@ -93,6 +94,18 @@ export const peopleVisits: readonly ConsoleVisit[] = [
       await page.getByLabel('Target').fill(items[0]?.target ?? '');
       for (const operation of ['createPerson', 'updatePerson', 'deletePerson'])
         await page.getByRole('cell', { name: operation }).waitFor();
+      await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      expectEqual(
+        'lines of the saved log',
+        readFileSync(await saved.path(), 'utf8')
+          .trim()
+          .split('\n').length,
+        4,
+      );
     },
   },
   {
@@ -194,7 +207,7 @@ export const peopleVisits: readonly ConsoleVisit[] = [
     async run(visit) {
       await signInNewOwner(visit, 'plain owner');
       await visit.open('owners');
-      await visit.page.getByRole('heading', { name: 'Only an administrator manages owners' }).waitFor();
+      await visit.page.getByText('It is for the administrator of the installation.').waitFor();
       await visit.checkPage('owners-not-administrator');
     },
   },

@@ -388,7 +388,7 @@ export const runVisits: readonly ConsoleVisit[] = [
       // The page stops to follow the events when it is left, and reads them again when it is opened again.
       await page.getByRole('tab', { name: 'Run' }).click();
       await details(page)
-        .getByRole('link', { name: seed.members[2] ?? '' })
+        .getByRole('link', { name: seed.names[2] ?? '' })
         .click();
       await steps(page).waitFor({ state: 'hidden' });
       await page.goBack();

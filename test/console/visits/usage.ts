@@ -87,7 +87,8 @@ export const usageVisits: readonly ConsoleVisit[] = [
       await plot(page, / by day and member, /);
       await page.getByRole('columnheader', { name: first }).waitFor();
       await visit.checkPage('usage-by-member');
-      await page.getByRole('searchbox', { name: 'Member' }).fill(second);
+      await page.getByRole('combobox', { name: 'Member' }).fill(second);
+      await page.keyboard.press('Enter');
       await page.getByRole('columnheader', { name: first }).waitFor({ state: 'hidden' });
       await rig.getWatch(page).quiet();
       await page.reload();

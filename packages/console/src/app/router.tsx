@@ -244,7 +244,7 @@ const owners = createRoute({
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: '/audit',
-  validateSearch: searchFields('actor', 'operation', 'target', 'from', 'to'),
+  validateSearch: searchFields('actor', 'operation', 'target', 'last', 'from', 'to'),
   component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
 

@@ -8,8 +8,8 @@ export const RECENT: Readonly<Record<string, { readonly title: string; readonly 
   '30d': { title: 'Last 30 days', ms: 30 * 24 * HOUR_MS },
 };
 
-/** When such a time began. Undefined if it is none. */
-export function startOfRecent(name: string | undefined, nowMs: number): string | undefined {
-  const recent = RECENT[name ?? ''];
-  return recent && new Date(nowMs - recent.ms).toISOString();
+/** The search with the start of its recent time, if it has one. */
+export function fromRecent<Search extends { readonly last?: string }>(search: Search): Search & { from?: string } {
+  const recent = RECENT[search.last ?? ''];
+  return recent === undefined ? search : { ...search, from: new Date(Date.now() - recent.ms).toISOString() };
 }

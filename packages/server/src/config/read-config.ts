@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { agencyVariables } from '../domain/agency-variables.ts';
 import { NO_PRICES } from '../domain/model/prices.ts';
+import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
 import { LIMIT_SETTINGS } from './limits.ts';
@@ -74,7 +75,7 @@ export function prepareProcess(env: Environment): CheckedSettings {
 export function readConfig(env: Environment): CheckedSettings {
   for (const name of Object.keys(env)) {
     if (name.startsWith('RUNWIRE_') && !KNOWN.has(name) && !isInjected(env, name)) {
-      throw new SettingRefused(`${name} is not a setting of Runwire; check its spelling, or unset it.`);
+      throw new SettingRefused(`${name} is not a setting of Runwire; ${adviceFor(name)}, or unset it.`);
     }
   }
   const apiKey = readApiKey(env);
@@ -158,4 +159,11 @@ function readSecret(env: Environment): string | null {
     throw new SettingRefused(`RUNWIRE_SECRET is too short; set it to ${MIN_SECRET_CHARACTERS} bytes or more.`);
   }
   return secret;
+}
+
+/** Tells which settings were probably meant: the one with almost the same spelling, or all that continue the name. */
+function adviceFor(name: string): string {
+  const near = nearestField(name, comparedFields(KNOWN));
+  const meant = near === null ? [...KNOWN].filter((setting) => setting.startsWith(`${name}_`)) : [near];
+  return meant.length === 0 ? 'check its spelling' : `write ${meant.join(' or ')}`;
 }

@@ -72,7 +72,10 @@ export function AgencyGraph({ graph, chosen, counts, onChoose }: AgencyGraphProp
       <div className="graph-foot">
         {edges.length > 0 && <Legend edges={edges} />}
         <div className="row graph-zoom">
-          {counts !== undefined && <span className="small muted">Runs of the last 24 hours</span>}
+          {/* It has its place before the counts arrive, because on a narrow page it moves what is below. */}
+          <span className="small muted" style={{ visibility: counts === undefined ? 'hidden' : 'visible' }}>
+            Runs of the last 24 hours
+          </span>
           <button type="button" className="button button-small" aria-label="Smaller" onClick={smaller}>
             −
           </button>

@@ -30,7 +30,11 @@ export function FlowsTable({ flows }: Pick<Agency, 'flows'>) {
                   <bdi>{from}</bdi>
                 </td>
                 <td>
-                  {lasts === null ? KINDS[kind] : 'Hand-off that lasts'} {conditional && <Badge>conditional</Badge>}
+                  <span className="row-title">
+                    {KINDS[kind]}
+                    {lasts !== null && <span className="small muted">lasts</span>}
+                  </span>
+                  {conditional && <Badge>conditional</Badge>}
                 </td>
                 <td title={to}>
                   <bdi>{to}</bdi>

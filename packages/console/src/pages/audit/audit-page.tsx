@@ -1,10 +1,12 @@
 import type { AuditEvent } from '@runwire/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { api } from '../../app/api.ts';
 import { usePagedList } from '../../app/paged-list.ts';
 import { changedSearch } from '../../app/search.ts';
+import { fromRecent } from '../../lib/recent-time.ts';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
+import { CsvButton } from '../../ui/csv-button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { FilterField } from '../../ui/filter-field.tsx';
@@ -12,6 +14,7 @@ import { MemberName } from '../../ui/member-name.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { TimeRange } from '../../ui/time-range.tsx';
 
 const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -70,11 +73,15 @@ const columns: readonly Column<AuditEvent>[] = [
 export function AuditPage() {
   const search = useSearch({ from: '/signed-in/audit' });
   const navigate = useNavigate({ from: '/audit' });
-  const list = usePagedList(['audit', search], (signal) => api().audit.list({ limit: 100, ...search }, { signal }));
+  // It stays the same while the page is open: the list would be read from its start again.
+  const shown = useMemo(() => fromRecent(search), [search]);
+  const { last: _, ...filters } = shown;
+  const list = usePagedList(['audit', filters], (signal) => api().audit.list({ limit: 100, ...filters }, { signal }));
+  const change = (changed: Partial<typeof search>) => void navigate({ search: changedSearch(changed), replace: true });
   const filter = (name: 'actor' | 'operation' | 'target') => ({
     name,
     value: search[name] ?? '',
-    onChange: (value: string) => void navigate({ search: changedSearch({ [name]: value }), replace: true }),
+    onChange: (value: string) => change({ [name]: value }),
   });
   return (
     <Page
@@ -85,11 +92,15 @@ export function AuditPage() {
         <FilterField label="Who" placeholder="id of a person or key" {...filter('actor')} />
         <FilterField label="Operation" placeholder="createApiKey" {...filter('operation')} />
         <FilterField label="Target" placeholder="key:key_…" {...filter('target')} />
+        <TimeRange search={search} hasEnd onChange={change} />
         <ClearFilters
           isFiltered={Object.values(search).some((value) => value !== undefined)}
           onClear={() => void navigate({ search: {}, replace: true })}
         />
       </search>
+      <CsvButton name="audit-log.csv" load={() => api().audit.csv(filters)}>
+        All changes that match the filters.
+      </CsvButton>
       <DataTable
         isWide
         what="changes"

@@ -10,12 +10,13 @@ import { notify } from '../../ui/toasts.tsx';
 import { chatName } from './chat-name.ts';
 import { PlaygroundLink } from './playground-link.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
+import { StateDialog } from './state-dialog.tsx';
 
 export function ChatActions({ chat }: { readonly chat: Chat }) {
   const { apiIntegrationId, chatId } = chat;
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'rename' | 'state' | 'delete' | null>(null);
   const close = () => setOpen(null);
   const remove = async () => {
     await api().chats.delete({ apiIntegrationId, chatId });
@@ -31,12 +32,18 @@ export function ChatActions({ chat }: { readonly chat: Chat }) {
           Rename
         </button>
       </May>
+      <May call="updateChatState">
+        <button type="button" className="button" onClick={() => setOpen('state')}>
+          Edit state
+        </button>
+      </May>
       <May call="deleteChat">
         <button type="button" className="button button-danger" onClick={() => setOpen('delete')}>
           Delete
         </button>
       </May>
       {open === 'rename' && <RenameDialog chat={chat} onClose={close} />}
+      {open === 'state' && <StateDialog chat={chat} onClose={close} />}
       {open === 'delete' && (
         <ConfirmDialog
           title={`Delete ${shorten(chatName(chat), 60)}?`}

@@ -11,7 +11,7 @@ import { RowTitle } from '../../ui/row-title.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { ListKind, ListSearch } from '../lists/list-kind.ts';
 import { ChatPeek } from './chat-peek.tsx';
-import { ChatState } from './chat-state.tsx';
+import { ChatStatus } from './chat-status.tsx';
 
 const ACTIVE_REFETCH_MS = 3000;
 const IDLE_REFETCH_MS = 15_000;
@@ -42,7 +42,7 @@ const columns = (integration: string): readonly Column<Chat>[] => [
     share: 1.4,
     cell: (chat) => (
       <span className="row-state">
-        <ChatState {...chat} />
+        <ChatStatus {...chat} />
         <span className="only-narrow small muted">
           <Time time={chat.updatedAt} age />
         </span>

@@ -10,15 +10,18 @@ import { Time } from '../../ui/time.tsx';
 import { AllowedTools } from './allowed-tools.tsx';
 import { ChatActions } from './chat-actions.tsx';
 import { chatName } from './chat-name.ts';
-import { chatQuery } from './chat-queries.ts';
-import { ChatState } from './chat-state.tsx';
+import { chatQuery, chatStateQuery } from './chat-queries.ts';
+import { ChatStatus } from './chat-status.tsx';
 import { ChatTurns } from './chat-turns.tsx';
+import { StoredState } from './stored-state.tsx';
 import './chats.css';
 
 export function ChatPage() {
   const { integration, chat: chatId } = useParams({ from: '/signed-in/integrations/$integration/chats/$chat' });
   const { data: chat, error, refetch } = useQuery(chatQuery(integration, chatId));
-  if (chat === undefined) {
+  const { data: state, error: stateError } = useQuery(chatStateQuery(integration, chatId, chat));
+  // The state is above the messages, which must not move when it arrives.
+  if (chat === undefined || (state === undefined && stateError === null)) {
     return (
       <Page title="Chat">
         {error === null ? <Loading what="the chat" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -30,7 +33,7 @@ export function ChatPage() {
       title={shorten(chatName(chat))}
       lead={
         <span className="row">
-          <ChatState {...chat} />
+          <ChatStatus {...chat} />
           <span>
             {chat.consumerId === null ? (
               'No member'
@@ -49,7 +52,11 @@ export function ChatPage() {
       actions={<ChatActions chat={chat} />}
     >
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <AllowedTools chat={chat} />
+      <div className="stack chat-cards">
+        <AllowedTools chat={chat} />
+        {state !== undefined && <StoredState chat={chat} state={state} />}
+        {state === undefined && stateError !== null && <ErrorNotice error={stateError} />}
+      </div>
       <ChatTurns key={chatId} chat={chat} />
     </Page>
   );

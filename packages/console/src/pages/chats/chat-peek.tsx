@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import type { PeekProps } from '../lists/list-kind.ts';
 import { chatName } from './chat-name.ts';
 import { chatQuery, lastMessagesQuery } from './chat-queries.ts';
-import { ChatState } from './chat-state.tsx';
+import { ChatStatus } from './chat-status.tsx';
 import { PlaygroundLink } from './playground-link.tsx';
 
 const MAX_TEXT = 600;
@@ -38,7 +38,7 @@ export function ChatPeek({ integration, id }: PeekProps) {
         </span>
       </div>
       <p className="row small muted">
-        <ChatState {...chat} /> <Time time={chat.updatedAt} age />
+        <ChatStatus {...chat} /> <Time time={chat.updatedAt} age />
         <span>{formatCount(chat.numMessages, 'message')}</span>
         <MemberName integration={integration} consumerId={chat.consumerId} />
       </p>

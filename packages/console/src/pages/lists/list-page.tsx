@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
-import { startOfRecent } from '../../lib/recent-time.ts';
+import { fromRecent } from '../../lib/recent-time.ts';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { EmptyState } from '../../ui/feedback.tsx';
 import { SelectField } from '../../ui/form.tsx';
@@ -42,7 +42,7 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
   const { peek, sort } = search;
   // It stays the same while the page is open: the list would be read from its start again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `search` has the same fields until one of them changes.
-  const shown = useMemo(() => toShown(search), [JSON.stringify({ ...search, peek: '' })]);
+  const shown = useMemo(() => fromRecent(search), [JSON.stringify({ ...search, peek: '' })]);
   const list = useKindList(kind, integration, shown);
   const isWide = useMedia(WIDE);
   const canPeek = hasSide && isWide;
@@ -110,12 +110,6 @@ export function ListPage<Row>(props: ListPageProps<Row>) {
       </div>
     </Page>
   );
-}
-
-/** Makes the start of a time such as `24h`. */
-function toShown(search: ListSearch): ListSearch {
-  const from = startOfRecent(search.last, Date.now());
-  return from === undefined ? search : { ...search, from };
 }
 
 const NothingFound = ({ what }: { readonly what: string }) => (

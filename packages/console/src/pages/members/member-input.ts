@@ -1,5 +1,5 @@
 import type { Input, Member } from '@runwire/client';
-import { InputError } from '../../app/errors.ts';
+import { readObject } from '../../app/read-object.ts';
 import type { Fields } from '../../ui/form.tsx';
 
 type MemberFields = Pick<
@@ -7,13 +7,15 @@ type MemberFields = Pick<
   'name' | 'allowance' | 'metadata'
 >;
 
+const METADATA = { name: 'metadata', label: 'Metadata', example: '{"plan": "pro"}' };
+
 /** Reads what `MemberFields` shows. An empty field removes the value. */
 export function readMemberFields(fields: Fields): MemberFields {
   const limit = fields.number('ownLimit');
   return {
     name: fields.text('name') || null,
     allowance: limit === null ? null : { limit },
-    metadata: readMetadata(fields.text('metadata')),
+    metadata: readObject(fields.text('metadata') || '{}', METADATA),
   };
 }
 
@@ -26,19 +28,4 @@ export function changedMemberFields(seen: Member, fields: Fields): MemberFields 
       ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof MemberFields]),
     ),
   );
-}
-
-function readMetadata(json: string): Readonly<Record<string, unknown>> {
-  if (json === '') return {};
-  const value = parse(json);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InputError('Metadata must be a JSON object, for example {"plan": "pro"}.', 'metadata');
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new InputError(`Metadata is not valid JSON: ${(error as Error).message}.`, 'metadata');
-  }
 }

@@ -15,26 +15,14 @@ import { SetUpLinkDialog } from '../people/set-up-link-dialog.tsx';
 import { CreateOwnerDialog } from './create-owner-dialog.tsx';
 import './owners.css';
 
-/** Only the administrator sees other owners. */
 export function OwnersPage() {
   const { data: me } = useQuery(meQuery);
-  if (me === undefined) {
-    return (
-      <Page title="Owners">
-        <Loading what="owners" />
-      </Page>
-    );
-  }
-  if (!me.administrator) {
-    return (
-      <Page title="Owners">
-        <EmptyState title="Only an administrator manages owners">
-          <p>Ask an administrator of this server to create or to delete an owner.</p>
-        </EmptyState>
-      </Page>
-    );
-  }
-  return <Owners ownId={me.ownerId} />;
+  if (me !== undefined) return <Owners ownId={me.ownerId} />;
+  return (
+    <Page title="Owners">
+      <Loading what="owners" />
+    </Page>
+  );
 }
 
 type OpenDialog =

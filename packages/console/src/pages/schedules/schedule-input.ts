@@ -1,5 +1,6 @@
 import type { CreateScheduleRequest, Schedule, ScheduleRequest } from '@runwire/client';
 import { InputError } from '../../app/errors.ts';
+import { readObject } from '../../app/read-object.ts';
 import { formatJson } from '../../lib/format.ts';
 import type { Fields } from '../../ui/form.tsx';
 
@@ -45,8 +46,15 @@ function readTiming(fields: Fields, at: string): Partial<CreateScheduleRequest> 
   return { at };
 }
 
+const OTHER_FIELDS = {
+  name: 'rest',
+  label: 'The other fields',
+  isPlural: true,
+  example: '{"user_context": "Weekly"}',
+};
+
 function joinRequest({ message, agent, chatId, consumerId, rest }: RequestTexts): ScheduleRequest {
-  const others = rest === '' ? {} : parseObject(rest);
+  const others = rest === '' ? {} : readObject(rest, OTHER_FIELDS);
   const repeated = OWN_FIELDS.find((field) => field in others);
   if (repeated !== undefined)
     throw new InputError(`Leave \`${repeated}\` out of the JSON: it has its own field.`, 'rest');
@@ -67,18 +75,4 @@ export function changedSchedule(seen: Schedule, input: CreateScheduleRequest): P
       ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof CreateScheduleRequest]),
     ),
   );
-}
-
-function parseObject(json: string): Readonly<Record<string, unknown>> {
-  const value = parse(json);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new InputError('The other fields must be a JSON object, for example {"user_context": "Weekly"}.', 'rest');
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new InputError(`The other fields are not valid JSON: ${(error as Error).message}.`, 'rest');
-  }
 }

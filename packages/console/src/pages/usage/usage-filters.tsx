@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { DateField } from '../../ui/date-field.tsx';
-import { FilterField } from '../../ui/filter-field.tsx';
 import { SelectField } from '../../ui/form.tsx';
+import { MemberField } from '../../ui/member-field.tsx';
 import { type UsageFilters, usedNamesQuery } from './usage-data.ts';
 import { type Period, periodError } from './usage-period.ts';
 
@@ -66,13 +66,7 @@ export function UsageFiltersForm(props: UsageFiltersFormProps) {
         required
       />
       <DateField label="To" name="to" type="date" value={period.to} onChange={(to) => onChange({ to })} required />
-      <FilterField
-        name="member"
-        label="Member"
-        placeholder="Id"
-        value={member ?? ''}
-        onChange={(id) => onChange({ member: id })}
-      />
+      <MemberField apiIntegrationId={integration} member={member} onChange={(id = '') => onChange({ member: id })} />
       <NameField
         title="Agent"
         groupBy="agent"

@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { api } from '../../app/api.ts';
 import { integrationQuery } from '../../app/queries.ts';
 import { changedSearch } from '../../app/search.ts';
+import { CsvButton } from '../../ui/csv-button.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { EmptyState, Loading } from '../../ui/feedback.tsx';
 import { Page } from '../../ui/page.tsx';
-import { CsvButton } from './csv-button.tsx';
 import { ErrorReport } from './error-report.tsx';
 import { LatencyReport } from './latency-report.tsx';
 import { PeriodPresets } from './period-presets.tsx';
 import { findChanges, MEASURES, partsQuery, SPLITS, type UsageFilters, usageQuery } from './usage-data.ts';
 import { UsageFiltersForm, type UsageSearch } from './usage-filters.tsx';
-import { dayTimes, periodError, readPeriod, toDays } from './usage-period.ts';
+import { dayTimes, periodError, periodTimes, readPeriod, toDays } from './usage-period.ts';
 import { UsageReport } from './usage-report.tsx';
 import './usage.css';
 
@@ -85,7 +86,13 @@ export function UsagePage() {
               onChoose={(day) => showRuns(day, measure === 'failed' ? 'failed' : undefined)}
             />
           )}
-          <CsvButton integration={integration} filters={filters} />
+          <CsvButton
+            name={`usage-${from}-to-${to}.csv`}
+            load={() => api().usage.csv({ apiIntegrationId: integration, ...periodTimes(period), consumerId: member })}
+          >
+            One row for each run and each adjustment of the period{member !== undefined && ' and the member'}.
+            {(agent ?? model) !== undefined && ' The file has all agents and models.'}
+          </CsvButton>
           {usage.data.days.length > 0 && (
             <>
               <LatencyReport {...{ integration, filters, marks }} onChoose={showRuns} />

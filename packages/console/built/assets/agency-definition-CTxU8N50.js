@@ -1,3 +1,0 @@
-import{W as e}from"./libraries-CqS9un52.js";import{pt as t}from"./shared-400akTG6.js";var n=n=>{let{agency:r=``,version:i=null,mcp:a=[]}=n??{};return e({queryKey:[`agency-definition`,r,i,a.reduce((e,{tools:t})=>e+t,0)],queryFn:({signal:e})=>t().agencies.definition({agency:r},{signal:e}),enabled:i!==null,placeholderData:e=>e?.agency===r?e:void 0})},r=({sharedInstructions:e},{instructions:t})=>[e,t??``].filter(e=>e!==``).join(`
-
-`);export{r as n,n as t};
