@@ -58,7 +58,7 @@ export const COMPATIBLE_PROMISES: Readonly<Record<string, Proof>> = {
       'shift-step': /^.*: prompts: expected \[.*\], found \[/m,
       'charge-rerun': /^embedded: charged_members: expected 0, found [1-9]\d*\.$/m,
     },
-    figures: (scale) => ({ runs: scale(20, 200), tool_calls: 0, files_changed: 0, charged_members: 0 }),
+    figures: (scale) => ({ runs: scale(24, 200), tool_calls: 0, files_changed: 0, charged_members: 0 }),
   },
   'rerun-live': {
     test: 'a rerun with live tools and another model makes the calls after its step, each once',

@@ -85,7 +85,10 @@ async function record(rig: Rig, stage: RerunStage, runs: number): Promise<Scene>
     ] as const;
   });
   await inLanes(LANES, plans, async ({ label, plan }) => {
-    recorded.push(await stage.record(rig, label, plan));
+    const originals = await stage.record(rig, label, plan);
+    const sent = originals.flatMap(({ runId }) => stage.sentTo(runId)).join('\n');
+    if (plan.shows !== undefined && !plan.shows.test(sent)) throw new Error(`No model of ${label} saw ${plan.shows}.`);
+    recorded.push(originals);
   });
   const chats = new Map<string, string>();
   for (const [{ label } = { label: '' }] of recorded) chats.set(label, await readChat(rig, label));
@@ -118,7 +121,9 @@ async function checkWhole(scene: Scene, original: Original): Promise<Reference> 
   checkCalls(scene);
   const { result } = await readResult(rig, reader.frames, runId);
   const sent = stage.sentTo(runId);
-  const ofOriginal = stage.sentTo(original.runId);
+  // The summary of the turns before the run is kept.
+  const kept = new Set([...findKept(original, 0)].map((step) => original.sent.get(step)));
+  const ofOriginal = stage.sentTo(original.runId).filter((text) => !kept.has(text));
   if (original.plan.end === 'cancelled') {
     const missing = ofOriginal.filter((text) => !sent.includes(text));
     expectEqual('prompts of the cancelled run that its rerun has not', missing, []);

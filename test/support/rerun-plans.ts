@@ -34,11 +34,17 @@ export interface Plan {
   readonly end: 'completed' | 'failed' | 'cancelled';
   /** What the caller does with questions. */
   readonly answering?: Answering;
+  /** True if the turns before the run are so long that a model sums them up. */
+  readonly isLong?: true;
+  /** What a model is sent in a run of this kind. */
+  readonly shows?: RegExp;
 }
 
 const turn = (...pieces: readonly Piece[]): Turn => ({ pieces });
 const buy = (n: number, more: Partial<Call> = {}): Call => ({ tool: 'buy', given: { n }, ...more });
 const look = (n: number): Call => ({ tool: 'look', given: { n } });
+const keep = (n: number): Call => ({ tool: 'keep', given: { n } });
+const draw = (n: number): Call => ({ tool: 'draw', given: { n } });
 const pay = (n: number): Call => ({ tool: 'pay', given: { n } });
 const ask = (recipient: string, script: string): Call => ({
   tool: 'send_message',
@@ -113,9 +119,24 @@ export const KINDS: Readonly<Record<string, (variant: number) => Plan>> = {
     lead([turn(ask('Billing', 'b'), buy(2)), END], {
       scripts: { b: [...shops(variant), { pieces: [], fails: true }] },
     }),
+  images: (variant) =>
+    lead([turn(draw(1), buy(1)), ...shops(variant), turn(draw(1)), END], { agent: 'Painter', shows: /iVBORw0KGgo/ }),
+  state: (variant) =>
+    lead([turn(keep(1), keep(2)), ...shops(variant), turn(keep(1)), END], {
+      agent: 'Keeper',
+      shows: /output \d+ \[1\]/,
+    }),
+  guardrails: (variant) =>
+    lead([turn(buy(8), buy(9), look(1)), ...shops(variant), END], {
+      agent: 'Guarded',
+      shows: /masked \d+.*Nine are too many/,
+    }),
+  summary: (variant) => lead([...shops(variant), END], { isLong: true, shows: /They said hello/ }),
   'cancelled model': (variant) => lead([...shops(variant), { pieces: ['Late.'], hangs: true }], { end: 'cancelled' }),
   'cancelled tool': (variant) => lead([...shops(variant), turn(buy(9, { isHeld: true })), END], { end: 'cancelled' }),
 };
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** The agency. Its tools are served, and their calls counted, by the test's process. */
 export const AGENCY_FILES = {
@@ -128,6 +149,18 @@ agents:
   - { name: Clerk, description: Finds., instructions: You are Clerk., files: false, tools: [buy, look] }
   - { name: Closer, description: Closes., instructions: You are Closer., files: false, tools: [buy, look] }
   - { name: Worker, description: Works., instructions: You are Worker., sandbox: true, tools: [buy, look] }
+  - { name: Painter, description: Paints., instructions: You are Painter., files: false, tools: [draw, buy, look] }
+  - name: Keeper
+    description: Keeps.
+    instructions: You are Keeper. {{state.n}}
+    files: false
+    tools: [keep, buy, look]
+  - name: Guarded
+    description: Is checked.
+    instructions: You are Guarded.
+    files: false
+    tools: [buy, look]
+    guardrails: [read, limit, mask, sign]
   - name: Counter
     description: Counts.
     instructions: You are Counter.
@@ -148,6 +181,7 @@ flows:
   - Lead => Closer
 `,
   'again/tools.ts': `import { connect } from 'node:net';
+import { defineGuardrail } from '@runwire/agency';
 
 const served = (more) => ({
   description: 'Is served by the test.',
@@ -170,9 +204,43 @@ const served = (more) => ({
 export const buy = served({});
 export const look = served({ repeatable: true });
 export const pay = served({ needsApproval: true });
+export const draw = served({
+  toModelOutput: ({ output }) => ({
+    type: 'content',
+    value: [
+      { type: 'text', text: output },
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: '${PIXEL}' } },
+    ],
+  }),
+});
+export const keep = served({
+  async execute(input, options) {
+    const text = await buy.execute(input, options);
+    options.state.set('n', [...(options.state.get('n') ?? []), input.n]);
+    return text + ' ' + JSON.stringify(options.state.get('n'));
+  },
+});
+
+export const read = defineGuardrail({ name: 'read', on: 'input', check: () => ({ pass: true }) });
+export const limit = defineGuardrail({
+  name: 'limit',
+  on: 'toolCall',
+  check: ({ arguments: given }) =>
+    given.n === 9 ? { block: 'Nine are too many.' } : given.n === 8 ? { replace: { ...given, n: 7 } } : { pass: true },
+});
+export const mask = defineGuardrail({
+  name: 'mask',
+  on: 'toolResult',
+  check: ({ output }) => ({ replace: output.replace('output', 'masked') }),
+});
+export const sign = defineGuardrail({
+  name: 'sign',
+  on: 'output',
+  check: ({ text }) => ({ replace: text + ' Signed.' }),
+});
 export const locate = { description: 'Only the caller can.', inputSchema: { type: 'object' } };
 `,
 };
 
 /** The tools that the test's process serves. */
-export const SERVED: ReadonlySet<string> = new Set(['buy', 'look', 'pay']);
+export const SERVED: ReadonlySet<string> = new Set(['buy', 'look', 'pay', 'draw', 'keep']);

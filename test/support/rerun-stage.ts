@@ -12,6 +12,7 @@ import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from './agencies-folder.ts';
 import { AGENCY_FILES, type Answering, type Call, type Plan, SERVED, type Turn } from './rerun-plans.ts';
 import { type Body, isFinished, listAll, whole } from './story.ts';
+import { isSummaryCall } from './summarizing-model.ts';
 
 /* What the proofs `rerun` and `rerun-live` share: the models that play the plans, the recorded runs, and what is compared. */
 
@@ -20,6 +21,9 @@ export const MEMBER = 'ann';
 /** A model that no agent names. It plays the same plans. */
 export const OTHER_MODEL = 'openai/other';
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
+/** Earlier turns that are longer do not fit into a prompt. */
+const WINDOW_TOKENS = 4000;
+const LONG_TEXT = '.'.repeat(5000);
 const EARLIER: Plan = { agent: 'Lead', end: 'completed', scripts: { a: [{ pieces: ['Hello.'] }] } };
 
 /** What a model knows: users' texts, and the ids that calls with an output have. */
@@ -80,6 +84,7 @@ export class RerunStage implements AsyncDisposable {
   get env(): Record<string, string> {
     return {
       RUNWIRE_AGENCIES_DIR: this.#folder.path,
+      RUNWIRE_MODEL_WINDOW: String(WINDOW_TOKENS),
       RUNWIRE_SANDBOX: 'just-bash',
       OPENAI_BASE_URL: this.provider.baseUrl,
       OPENAI_API_KEY: 'sk-1',
@@ -141,6 +146,10 @@ export class RerunStage implements AsyncDisposable {
   async #play(call: ModelCall): Promise<void> {
     const { runId, step, attempt: _attempt, ...shown } = call.request;
     getOrMake(this.#sent, runId, () => []).push({ step, text: JSON.stringify(shown) });
+    if (isSummaryCall(call)) {
+      await call.text('They said hello.');
+      return call.end();
+    }
     const brake = this.isBraking ? await this.brake(runId).promise : async () => true;
     const { label, turn, pieces } = this.#next(toParts(call));
     if (turn.hangs === true && !this.#cancelled.has(label)) return this.#reach(label).resolve();
@@ -178,7 +187,9 @@ export class RerunStage implements AsyncDisposable {
     this.#plans.set(label, plan);
     const send = (more: object) =>
       rig.api().complete({ apiIntegrationId: INTEGRATION, chatId: label, consumerId: MEMBER, ...more });
-    await whole(send({ message: `before${label} a`, usageRequestId: `${label}-before` }));
+    const earlier = plan.isLong === true ? [LONG_TEXT, LONG_TEXT] : [''];
+    for (const [index, text] of earlier.entries())
+      await whole(send({ message: `before${label} a\n${text}`, usageRequestId: `${label}-before${index}` }));
     const originals: Original[] = [];
     let body: object = { message: `${label} a`, agent: plan.agent };
     for (let part = 1; ; part += 1) {
@@ -277,11 +288,13 @@ export const toResult = (run: Body, { status, error, output, pending }: Body): R
   pending: pending.map((question: Body) => question.call_id).toSorted(),
 });
 
+const isAnswerOrCall = ({ kind }: Body) => kind === 'model' || kind === 'tool';
+
 /** Lists the steps after which a run is rerun: each finished step in the root loop, but not a completed run's last step. */
 export function listPoints({ steps, run }: Original): readonly number[] {
   const last = Math.max(0, ...steps.filter(isFinished).map(({ step }) => step));
   const isPoint = (one: Body) =>
-    one.loop === null && isFinished(one) && !(run.status === 'completed' && one.step === last);
+    one.loop === null && isFinished(one) && isAnswerOrCall(one) && !(run.status === 'completed' && one.step === last);
   const points = steps.filter(isPoint);
   return [0, ...points.map(({ step }) => step)];
 }
@@ -297,5 +310,6 @@ export function findKept({ steps }: Original, afterStep: number): ReadonlySet<nu
     }
   };
   keep(null, afterStep);
+  for (const { kind, step } of steps) if (kind === 'summary') kept.add(step);
   return kept;
 }

@@ -103,8 +103,8 @@ const keepTool = (name: string, more: { readonly repeatable: boolean; readonly i
   });
 
 /**
- * Each call keeps which of the known calls it finds in the chat's state. The model sees `keep_even` in steps that begin at an even
- * millisecond: a later attempt would decide otherwise half of the time.
+ * Each call keeps which of the known calls it finds in the chat's state. The model does not see `keep_sometimes` in steps that begin at a
+ * millisecond that 4 divides: a later attempt could decide otherwise.
  */
 export const keepingAgency = defineAgency({
   name: 'Keeping',
@@ -112,7 +112,7 @@ export const keepingAgency = defineAgency({
     member('Keeper', [
       keepTool('keep', { repeatable: false }),
       keepTool('keep_again', { repeatable: true }),
-      keepTool('keep_even', { repeatable: true, isEnabled: ({ date }) => date.getTime() % 2 === 0 }),
+      keepTool('keep_sometimes', { repeatable: true, isEnabled: ({ date }) => date.getTime() % 4 !== 0 }),
     ]),
   ],
 });

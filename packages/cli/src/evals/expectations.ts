@@ -52,7 +52,8 @@ function checkCalls(expected: Exclude<Expect['calls'], 'same'>, { calls }: EvalR
     const found = calls.findIndex((call, index) => index >= from && isMatch(call, wanted));
     if (found === -1) {
       const after = from === 0 ? '' : ` after ${callText(calls[from - 1])}`;
-      const text = `There is no call of ${patternText(wanted)}${after}; the calls are ${callsText(calls)}.`;
+      const made = calls.length === 0 ? 'no tool was called' : `the calls are ${callsText(calls)}`;
+      const text = `There is no call of ${patternText(wanted)}${after}; ${made}.`;
       return failure('calls', text);
     }
     from = found + 1;

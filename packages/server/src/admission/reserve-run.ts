@@ -1,5 +1,5 @@
 import { registerMember } from '../accounts/register-member.ts';
-import { isConditional, type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
+import { type LoadedAgency, needsState, usesSandbox } from '../agencies/loaded-agency.ts';
 import { referToBlob, type StoredBlobs } from '../attachments/attachment-blobs.ts';
 import { insertAttachments, isInline, isInlineFile } from '../attachments/request-attachment.ts';
 import { storeImported } from '../chats/store-imported.ts';
@@ -67,10 +67,10 @@ export interface Reservation {
 }
 
 function journalFormat(reservation: Reservation): number {
-  const agents = [...(reservation.agency?.agents.values() ?? [])];
-  if (agents.some(isConditional)) return JOURNAL_FORMAT_WITH_CONDITIONS;
-  if (reservation.decision.begins !== null) return JOURNAL_FORMAT_WITH_LASTING;
-  return agents.some(needsState) ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
+  const { agency, decision } = reservation;
+  if (agency?.isConditional === true) return JOURNAL_FORMAT_WITH_CONDITIONS;
+  if (decision.begins !== null) return JOURNAL_FORMAT_WITH_LASTING;
+  return [...(agency?.agents.values() ?? [])].some(needsState) ? JOURNAL_FORMAT_WITH_STATE : otherFormat(reservation);
 }
 
 function otherFormat({ request, decision, agency }: Reservation): number {

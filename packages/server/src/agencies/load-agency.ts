@@ -140,8 +140,10 @@ export async function loadAgency(
   const lastingAgents = new Set(
     [...flows.values()].flat().flatMap(({ to, lasts }) => (lasts === undefined ? [] : [to])),
   );
-  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, lastingAgents, limits };
-  return { id, name, source, model, agents, mcp, folder, ...more };
+  const hideable = [...agents.values()].flatMap(({ tools, flows: own }) => [...tools, ...own]);
+  const isConditional = hideable.some(({ isEnabled }) => isEnabled !== undefined);
+  const more = { guardrails, propagateTrace, longChats, entryPoints, defaultAgent, lastingAgents, isConditional };
+  return { id, name, source, model, agents, mcp, folder, limits, ...more };
 }
 
 interface AgentParts extends AgencyParts, ToolSources {

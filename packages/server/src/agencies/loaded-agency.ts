@@ -100,10 +100,6 @@ export const usesSandbox = ({ builtIn }: Pick<LoadedAgent, 'builtIn'>): boolean 
 /** True if an earlier version would not execute the agent's runs as this one does, even if the chat has no state. */
 export const needsState = ({ usesState }: Pick<LoadedAgent, 'usesState'>): boolean => usesState === 'text';
 
-/** True if a function can hide a tool or a flow from its model. */
-export const isConditional = ({ tools, flows }: Pick<LoadedAgent, 'tools' | 'flows'>): boolean =>
-  [...tools, ...flows].some(({ isEnabled }) => isEnabled !== undefined);
-
 /** What happens if a chat is longer than the window of its models. */
 export interface LongChats {
   /** False if the oldest turns are left out. */
@@ -138,6 +134,8 @@ export interface LoadedAgency {
   readonly defaultAgent: string;
   /** The agents to which a lasting hand-off leads. */
   readonly lastingAgents: ReadonlySet<string>;
+  /** True if a function can hide a tool or a flow from one of its models. */
+  readonly isConditional: boolean;
   /** The smaller of the agency's limits and the server's. */
   readonly limits: AgencyLimits;
   /** Null if the agency has no code, or if its code is part of this process. */

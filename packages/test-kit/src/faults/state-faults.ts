@@ -91,7 +91,7 @@ function decideAgain(): Overrides {
     const step: { hidden?: readonly HiddenPart[] } | undefined = modelStep.call(this, loop, index);
     if (step === undefined || decided.has(step)) return step as ReturnType<typeof modelStep>;
     decided.add(step);
-    if (step.hidden === undefined) step.hidden = [{ kind: 'tool', name: 'keep_even' }];
+    if (step.hidden === undefined) step.hidden = [{ kind: 'tool', name: 'keep_sometimes' }];
     else delete step.hidden;
     return step as ReturnType<typeof modelStep>;
   };
