@@ -467,9 +467,9 @@ function tests(store: StoreName): void {
         entryPoints: ['Concierge'],
         agents: null,
         flows: [
-          { from: 'Concierge', to: 'Guide', kind: 'delegate', lasts: null },
-          { from: 'Concierge', to: 'Accountant', kind: 'delegate', lasts: null },
-          { from: 'Concierge', to: 'Guide', kind: 'handoff', lasts: null },
+          { from: 'Concierge', to: 'Guide', kind: 'delegate', lasts: null, conditional: false },
+          { from: 'Concierge', to: 'Accountant', kind: 'delegate', lasts: null, conditional: false },
+          { from: 'Concierge', to: 'Guide', kind: 'handoff', lasts: null, conditional: false },
         ],
         source: 'bundled',
         longChats: 'summarize',

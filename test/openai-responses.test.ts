@@ -201,9 +201,15 @@ function tests(store: StoreName): void {
   test('a background response is answered immediately', async (t) => {
     cites(t, 'compatible-20-responses-background');
     const { client } = await open();
-    play(rig, { Lead: [say('Done.')] });
+    const { promise: isAnswered, resolve: goOn } = Promise.withResolvers<void>();
+    const answer: Turn = async (call) => {
+      await isAnswered;
+      await say('Done.')(call);
+    };
+    play(rig, { Lead: [answer] });
     const begun = await client.responses.create({ input: 'Hi', background: true });
     assert.deepEqual([begun.status, begun.background], ['in_progress', true]);
+    goOn();
     await until(async () => (await client.responses.retrieve(begun.id)).status === 'completed');
     const done = await client.responses.retrieve(begun.id);
     assert.deepEqual([done.output_text, done.background], ['Done.', true]);
