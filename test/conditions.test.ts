@@ -295,9 +295,19 @@ function tests(store: StoreName): void {
         ...['Lead', 'Helper', 'Writer', 'Closer', 'Alone'].map((to) => [`Plain ${to}`, true]),
       ],
     );
+    const readFormat = async (runId: string) => {
+      const [row] = await askStore(rig.server.dataDir, `select journal_format from runs where run_id = '${runId}'`);
+      return Number(row?.journal_format);
+    };
     const { runId } = await send({ Lead: [say('Done.')] });
-    const [row] = await askStore(rig.server.dataDir, `select journal_format from runs where run_id = '${runId}'`);
-    assert.equal(Number(row?.journal_format), 14);
-    assert.ok(asked.length > 0);
+    assert.equal(await readFormat(runId), 14);
+    rules = { refund: () => false };
+    const asBefore = async (call: ModelCall) => {
+      const { runId: id } = call.request;
+      await askStore(rig.server.dataDir, `update runs set journal_format = 1 where run_id = '${id}'`);
+      await once('a', 'choose')(call);
+    };
+    const later = await send({ Lead: [asBefore, say('Done.')] }, { chatId: 'later' });
+    assert.equal(await readFormat(later.runId), 14, 'a version of the agency with its first function took over');
   });
 }

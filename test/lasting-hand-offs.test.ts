@@ -111,6 +111,15 @@ function tests(store: StoreName): void {
     const names = reader.frames.map(({ data }) => /"type":"(\w+)"/.exec(data)?.[1]);
     assert.ok(names.indexOf('agent_updated_stream_event') < names.indexOf('raw_response_event'), String(names));
     assert.equal((await get(`runs/${runId}`)).agent, 'Triage');
+    play(rig, { Billing: [say('Here too.')] });
+    const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }];
+    const shown = await fetch(`${rig.server.url}${below}/ai-sdk/chat`, {
+      method: 'POST',
+      headers: { ...rig.api.authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ id: 'c', trigger: 'submit-message', messages }),
+    });
+    const chunks = [...(await shown.text()).matchAll(/"type":"([\w-]+)"/g)].map(([, type]) => type);
+    assert.deepEqual(chunks.slice(0, 4), ['start', 'start-step', 'data-agent', 'text-start']);
     const [message] = (await get('chats/c/messages')).items;
     assert.equal(message.agent, 'Billing');
     const [step] = (await get(`runs/${runId}/steps`)).items;
@@ -179,7 +188,7 @@ function tests(store: StoreName): void {
       answers: [{ questionId: await open(chat), approve: true }],
     });
     assert.deepEqual((await send({ Billing: [say('Paid.')] }, await approve())).agents, ['You are Billing.']);
-    await send({ Billing: [calls(['s', 'refund', {}])] });
+    const asking = await send({ Billing: [calls(['s', 'refund', {}])] });
     const { body: fork } = await rig.api.post(`${below}/chats/c/fork`, {});
     const named = { agent: 'Triage', message: '' };
     const answered = await post({ Billing: [say('Paid.')] }, { ...(await approve()), ...named });
@@ -192,6 +201,11 @@ function tests(store: StoreName): void {
       'You are Billing.',
     ]);
     assert.deepEqual(await get('chats/c/state'), { refunded: true });
+    assert.equal((await rig.api.delete(`${below}/chats/c`)).status, 204);
+    const again = { runId: asking.runId, chatId: 'c' };
+    assert.equal((await rig.api.post(`${below}/chats/${fork.chatId}/fork`, again)).status, 201);
+    const afterDelete = await send({ Billing: [say('Paid.')] }, await approve());
+    assert.deepEqual(afterDelete.agents, ['You are Billing.'], 'the chat of the asking run was deleted');
     const declined = await send({ Billing: [calls(['u', 'refund', {}])] });
     assert.deepEqual(declined.agents, ['You are Billing.']);
     assert.deepEqual((await send({ Billing: [say('Not then.')] })).agents, ['You are Billing.']);

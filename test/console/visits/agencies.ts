@@ -27,15 +27,19 @@ const TILL_TOOLS = `export const open_till = {
   inputSchema: { type: 'object' },
   execute: () => new Promise(() => setTimeout(() => { throw new Error('The till is stuck.'); }, 1)),
 };
+export const close_till = { inputSchema: { type: 'object' }, execute: () => 'Closed.', isEnabled: () => false };
 `;
 
-/** A tool ends its agency's process. The page of the agency shows the new process and what happened. */
+/**
+ * A tool ends its agency's process, and another is hidden. The pages show the new process, what happened and what the model did not
+ * see.
+ */
 export const processFaultVisit: ConsoleVisit = {
   name: 'agency-process-fault',
   async run(visit) {
     const { api, page, rig } = visit;
     const id = getId(visit, 'till');
-    const clerk = '{ name: Clerk, instructions: You help., tools: [open_till] }';
+    const clerk = '{ name: Clerk, instructions: You help., tools: [open_till, close_till] }';
     rig.agencies.write({
       [`${id}/tools.ts`]: TILL_TOOLS,
       [`${id}/agency.yaml`]: `name: Till\ntoolFiles: [./tools.ts]\nagents: [${clerk}]\n`,
@@ -53,7 +57,12 @@ export const processFaultVisit: ConsoleVisit = {
     const run = answer.headers.get('x-run-id');
     expectEqual('process, tool and run', [state, restarts, tool, runId], ['running', '1', 'open_till', run]);
     expectEqual('the call', /^call_/.test(call), true);
+    const tools = page.getByRole('region', { name: 'Tools', exact: true }).getByRole('listitem');
+    const conditional = tools.filter({ hasText: 'conditional' });
+    expectEqual('tools that can be hidden', await conditional.locator('code').allInnerTexts(), ['close_till']);
     expectEqual('memory and process id', /^(not measured|[\d.]+ MB) \d+$/.test(`${memory} ${pid}`), true);
+    await visit.open(`integrations/${id}/runs/${run}?step=1`);
+    await page.getByText('Hidden in this step: close_till', { exact: true }).waitFor();
     await api.delete(`/v2/integrations/${id}`);
     rig.agencies.delete(id);
     await untilAgency(visit, id, (found) => found === undefined);

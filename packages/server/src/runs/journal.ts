@@ -5,6 +5,7 @@ import { RunLost } from '../domain/run/run-lost.ts';
 import {
   JOURNAL_FORMAT,
   JOURNAL_FORMAT_WITH_ACTIONS,
+  JOURNAL_FORMAT_WITH_CONDITIONS,
   JOURNAL_FORMAT_WITH_FLOWS,
   JOURNAL_FORMAT_WITH_IMAGES,
   JOURNAL_FORMAT_WITH_LASTING,
@@ -131,6 +132,8 @@ export interface StateOfStep {
 }
 
 function leastFormat({ step, hasGap, usesSummary, showsImages, state }: StepDone): number {
+  // The agency may have got its first function after the run was admitted.
+  if (step.hidden !== undefined) return JOURNAL_FORMAT_WITH_CONDITIONS;
   if (step.output.some((item) => item.kind === 'tool_output' && item.lasts !== undefined))
     return JOURNAL_FORMAT_WITH_LASTING;
   if (state !== null) return JOURNAL_FORMAT_WITH_STATE;

@@ -16,9 +16,11 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
   const run = await first(reads.all(askingRun, { runId }));
   if (run === undefined || run.status !== 'completed' || run.journal_format < JOURNAL_FORMAT_WITH_ACTIONS) return null;
   const asked = new Map<string, Question>();
+  let firstAgent: string | null = null;
   for (const ofChain of await readChain(reads, runId)) {
     for (const row of await reads.all(getJournal, { runId: ofChain })) {
       if (row.kind === 'begin') continue;
+      if (row.kind === 'model' && row.loop === '') firstAgent ??= row.agent;
       const { output, asks, allows, guardrails } = JSON.parse(row.record_json) as StepOutcome;
       for (const item of output) {
         if (item.kind === 'tool_output') asked.delete(item.callId);
@@ -35,8 +37,9 @@ export async function findQuestions(reads: Reads, runId: RunId): Promise<OpenQue
     }
   }
   if (asked.size === 0) return null;
-  const { begins } = parseExtras(run.extras_json);
-  return { runId, agent: run.agent, ...(begins !== undefined && { begins }), questions: [...asked.values()] };
+  // If the run's chat was deleted, its steps still show it.
+  const begins = parseExtras(run.extras_json).begins ?? firstAgent ?? run.agent;
+  return { runId, agent: run.agent, ...(begins !== run.agent && { begins }), questions: [...asked.values()] };
 }
 
 /** The run and the runs that it continues, oldest first. */
