@@ -450,6 +450,7 @@ function tests(store: StoreName): void {
       approval: [],
       editable: [],
       remember: [],
+      conditional: [],
       sandbox: false,
       starters: ['What time is it in Athens?', 'Plan 3 days in Athens for 80 euros a day.'],
     });
