@@ -12,7 +12,7 @@ import { storeState } from '@runwire/server/src/store/queries/chat-states.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
 
 /** How long a step is stored after its change of the state: a kill between the two leaves the state alone. */
-const PAUSE_MS = 300;
+const PAUSE_MS = 1500;
 
 /** A change of the state is stored when its call ends, and not together with the call's step. */
 function writeAtOnce(): Overrides {
