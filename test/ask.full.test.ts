@@ -121,7 +121,8 @@ async function send(apis: () => readonly ApiClient[], body: Completion): Promise
 
 async function askFor(apis: () => readonly ApiClient[], chatId: string, message = `pay ${chatId}`): Promise<OpenRun> {
   const end = await send(apis, getBody(chatId, { message, usageRequestId: `${chatId}-ask` }));
-  expectEqual('end of the asking run', [end.status, end.pending.length > 0], ['completed', true]);
+  const what = `end of the asking run ${end.run_id} with ${JSON.stringify(end.new_messages)}`;
+  expectEqual(what, [end.status, end.pending.length > 0], ['completed', true]);
   return { chatId, runId: end.run_id, pending: end.pending };
 }
 
