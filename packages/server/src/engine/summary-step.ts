@@ -3,27 +3,19 @@ import { callForSummary } from '../agent/summary-call.ts';
 import { mostSummaryBytes } from '../chats/summary.ts';
 import { cutText, writeRequest } from '../chats/summary-request.ts';
 import { BYTES_A_TOKEN } from '../domain/model/usage.ts';
-import type { AdmittedRun } from '../domain/run/admitted-run.ts';
 import type { Step } from '../domain/run/step.ts';
-import type { RunLog } from '../eventlog/run-log.ts';
 import type { AgentTrace } from '../telemetry/run-trace.ts';
 import type { Overflow } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { MESSAGES_A_TURN, readOldest } from './earlier-turns.ts';
-import type { PreparedAgency, PreparedAgent } from './prepared-agency.ts';
+import type { RunAttempt } from './execution.ts';
+import type { PreparedAgent } from './prepared-agency.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
-import type { WatchedRun } from './run-watch.ts';
-import type { StopHandle } from './stop-handle.ts';
 import type { UnfinishedSteps } from './unfinished-steps.ts';
 
 /** The run that makes a summary before its first step. */
-export interface SummarizingRun {
+export interface SummarizingRun extends Omit<RunAttempt, 'scratch'> {
   readonly deps: EngineDeps;
-  readonly run: AdmittedRun;
-  readonly prepared: PreparedAgency | null;
-  readonly log: RunLog;
-  readonly stop: StopHandle;
-  readonly watched: WatchedRun;
   readonly progress: Progress;
   readonly unfinished: UnfinishedSteps;
 }
